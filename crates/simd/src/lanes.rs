@@ -1,0 +1,58 @@
+//! Vectors of numbers, as the loops see them: one trait, one file per instruction set.
+
+pub(crate) mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
+/// The vectors of one register tile, side by side: a tile is `R` rows × `VECTORS·N` columns.
+pub(crate) const VECTORS: usize = 3;
+
+/// The widest vector of any instruction set, in elements; sizes buffers on the stack.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// A vector of `N` elements.
+///
+/// # Safety
+/// Every method may compile to instructions that the processor lacks: they are called only below the functions of
+/// `dispatch`, which hold the [`Isa`](crate::Isa) that proves the instructions to be there. Pointers
+/// given to `load` and `store` are valid for `N` elements.
+pub trait Lanes: Copy {
+    type Elem: Copy;
+    /// The same registers seen as f64: one for f64, two for f32.
+    type Wide: Lanes<Elem = f64>;
+    const N: usize;
+
+    unsafe fn load(from: *const Self::Elem) -> Self;
+    unsafe fn store(self, to: *mut Self::Elem);
+    unsafe fn splat(value: Self::Elem) -> Self;
+    /// The constant nearest to `value`.
+    unsafe fn constant(value: f64) -> Self;
+
+    unsafe fn add(self, other: Self) -> Self;
+    unsafe fn sub(self, other: Self) -> Self;
+    unsafe fn mul(self, other: Self) -> Self;
+    /// self·factor + addend, in one rounding where the instruction set has it.
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
+    unsafe fn abs(self) -> Self;
+    /// The smaller of the two; `bound` where `self` is not a number.
+    unsafe fn min(self, bound: Self) -> Self;
+    /// The larger of the two; `bound` where `self` is not a number.
+    unsafe fn max(self, bound: Self) -> Self;
+    /// |self| with the sign of `sign`; self is not negative.
+    unsafe fn with_sign_of(self, sign: Self) -> Self;
+    /// To the nearest integer, ties to even.
+    unsafe fn round(self) -> Self;
+    /// 2ⁿ for integers n in the exponent range of the type.
+    unsafe fn power_of_two(n: Self) -> Self;
+    /// Whether every |element| is below `limit`; false if any is not a number.
+    unsafe fn all_below(self, limit: Self) -> bool;
+    /// (a₀, b₀, a₁, b₁, …) in two vectors.
+    unsafe fn interleave(self, other: Self) -> (Self, Self);
+    /// The elements as f64, in order; the second half means nothing where `Wide` has `N` lanes.
+    unsafe fn widen(self) -> (Self::Wide, Self::Wide);
+    /// The sum of all elements, in one fixed order.
+    unsafe fn sum(self) -> Self::Elem;
+}

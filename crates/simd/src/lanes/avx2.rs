@@ -1,0 +1,199 @@
+//! AVX2 with fused multiply-add: 8 × f32, 4 × f64.
+
+use std::arch::x86_64::*;
+
+use super::Lanes;
+
+/// Eight f32.
+#[derive(Clone, Copy)]
+pub struct F32x8(__m256);
+
+/// Four f64.
+#[derive(Clone, Copy)]
+pub struct F64x4(__m256d);
+
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+impl Lanes for F32x8 {
+    type Elem = f32;
+    type Wide = F64x4;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        F32x8(unsafe { _mm256_loadu_ps(from) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        F32x8(unsafe { _mm256_set1_ps(value) })
+    }
+    #[inline(always)]
+    unsafe fn constant(value: f64) -> Self {
+        F32x8(unsafe { _mm256_set1_ps(value as f32) })
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        F32x8(unsafe { _mm256_add_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        F32x8(unsafe { _mm256_sub_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        F32x8(unsafe { _mm256_mul_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+        F32x8(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        F32x8(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
+    }
+    #[inline(always)]
+    unsafe fn min(self, bound: Self) -> Self {
+        F32x8(unsafe { _mm256_min_ps(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn max(self, bound: Self) -> Self {
+        F32x8(unsafe { _mm256_max_ps(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn with_sign_of(self, sign: Self) -> Self {
+        F32x8(unsafe { _mm256_or_ps(self.0, _mm256_and_ps(_mm256_set1_ps(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        F32x8(unsafe { _mm256_round_ps::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn power_of_two(n: Self) -> Self {
+        unsafe {
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n.0), _mm256_set1_epi32(127));
+            F32x8(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn all_below(self, limit: Self) -> bool {
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.abs().0, limit.0)) == 0xff }
+    }
+    #[inline(always)]
+    unsafe fn interleave(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm256_unpacklo_ps(self.0, other.0); // a0 b0 a1 b1 | a4 b4 a5 b5
+            let high = _mm256_unpackhi_ps(self.0, other.0);
+            let first = _mm256_permute2f128_ps::<0x20>(low, high);
+            (F32x8(first), F32x8(_mm256_permute2f128_ps::<0x31>(low, high)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(self) -> (F64x4, F64x4) {
+        unsafe {
+            let low = _mm256_cvtps_pd(_mm256_castps256_ps128(self.0));
+            (F64x4(low), F64x4(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self.0))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+}
+
+impl Lanes for F64x4 {
+    type Elem = f64;
+    type Wide = F64x4;
+    const N: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        F64x4(unsafe { _mm256_loadu_pd(from) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        unsafe { _mm256_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        F64x4(unsafe { _mm256_set1_pd(value) })
+    }
+    #[inline(always)]
+    unsafe fn constant(value: f64) -> Self {
+        F64x4(unsafe { _mm256_set1_pd(value) })
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        F64x4(unsafe { _mm256_add_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        F64x4(unsafe { _mm256_sub_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        F64x4(unsafe { _mm256_mul_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+        F64x4(unsafe { _mm256_fmadd_pd(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        F64x4(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
+    }
+    #[inline(always)]
+    unsafe fn min(self, bound: Self) -> Self {
+        F64x4(unsafe { _mm256_min_pd(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn max(self, bound: Self) -> Self {
+        F64x4(unsafe { _mm256_max_pd(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn with_sign_of(self, sign: Self) -> Self {
+        F64x4(unsafe { _mm256_or_pd(self.0, _mm256_and_pd(_mm256_set1_pd(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        F64x4(unsafe { _mm256_round_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn power_of_two(n: Self) -> Self {
+        unsafe {
+            let biased = _mm_add_epi32(_mm256_cvtpd_epi32(n.0), _mm_set1_epi32(1023));
+            F64x4(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_cvtepi32_epi64(biased))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn all_below(self, limit: Self) -> bool {
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.abs().0, limit.0)) == 0xf }
+    }
+    #[inline(always)]
+    unsafe fn interleave(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm256_unpacklo_pd(self.0, other.0); // a0 b0 | a2 b2
+            let high = _mm256_unpackhi_pd(self.0, other.0);
+            let first = _mm256_permute2f128_pd::<0x20>(low, high);
+            (F64x4(first), F64x4(_mm256_permute2f128_pd::<0x31>(low, high)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(self) -> (F64x4, F64x4) {
+        (self, self)
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f64 {
+        unsafe {
+            let two = _mm_add_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd::<1>(self.0));
+            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! AVX-512 (F, DQ, VL, BW): 16 × f32, 8 × f64.
+
+use std::arch::x86_64::*;
+
+use super::Lanes;
+
+/// Sixteen f32.
+#[derive(Clone, Copy)]
+pub struct F32x16(__m512);
+
+/// Eight f64.
+#[derive(Clone, Copy)]
+pub struct F64x8(__m512d);
+
+/// Round to nearest with no fraction bits kept, for `roundscale`.
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+impl Lanes for F32x16 {
+    type Elem = f32;
+    type Wide = F64x8;
+    const N: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        F32x16(unsafe { _mm512_loadu_ps(from) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        F32x16(unsafe { _mm512_set1_ps(value) })
+    }
+    #[inline(always)]
+    unsafe fn constant(value: f64) -> Self {
+        F32x16(unsafe { _mm512_set1_ps(value as f32) })
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        F32x16(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        F32x16(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        F32x16(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+        F32x16(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        F32x16(unsafe { _mm512_abs_ps(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn min(self, bound: Self) -> Self {
+        F32x16(unsafe { _mm512_min_ps(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn max(self, bound: Self) -> Self {
+        F32x16(unsafe { _mm512_max_ps(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn with_sign_of(self, sign: Self) -> Self {
+        F32x16(unsafe { _mm512_or_ps(self.0, _mm512_and_ps(_mm512_set1_ps(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        F32x16(unsafe { _mm512_roundscale_ps::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn power_of_two(n: Self) -> Self {
+        F32x16(unsafe { _mm512_scalef_ps(_mm512_set1_ps(1.0), n.0) })
+    }
+    #[inline(always)]
+    unsafe fn all_below(self, limit: Self) -> bool {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.abs().0, limit.0) == 0xffff }
+    }
+    #[inline(always)]
+    unsafe fn interleave(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let second = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+            let low = _mm512_permutex2var_ps(self.0, first, other.0);
+            (F32x16(low), F32x16(_mm512_permutex2var_ps(self.0, second, other.0)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(self) -> (F64x8, F64x8) {
+        unsafe {
+            let low = _mm512_cvtps_pd(_mm512_castps512_ps256(self.0));
+            (F64x8(low), F64x8(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(self.0))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe { _mm512_reduce_add_ps(self.0) }
+    }
+}
+
+impl Lanes for F64x8 {
+    type Elem = f64;
+    type Wide = F64x8;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        F64x8(unsafe { _mm512_loadu_pd(from) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        unsafe { _mm512_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        F64x8(unsafe { _mm512_set1_pd(value) })
+    }
+    #[inline(always)]
+    unsafe fn constant(value: f64) -> Self {
+        F64x8(unsafe { _mm512_set1_pd(value) })
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        F64x8(unsafe { _mm512_add_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        F64x8(unsafe { _mm512_sub_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        F64x8(unsafe { _mm512_mul_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+        F64x8(unsafe { _mm512_fmadd_pd(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        F64x8(unsafe { _mm512_abs_pd(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn min(self, bound: Self) -> Self {
+        F64x8(unsafe { _mm512_min_pd(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn max(self, bound: Self) -> Self {
+        F64x8(unsafe { _mm512_max_pd(self.0, bound.0) })
+    }
+    #[inline(always)]
+    unsafe fn with_sign_of(self, sign: Self) -> Self {
+        F64x8(unsafe { _mm512_or_pd(self.0, _mm512_and_pd(_mm512_set1_pd(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        F64x8(unsafe { _mm512_roundscale_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn power_of_two(n: Self) -> Self {
+        F64x8(unsafe { _mm512_scalef_pd(_mm512_set1_pd(1.0), n.0) })
+    }
+    #[inline(always)]
+    unsafe fn all_below(self, limit: Self) -> bool {
+        unsafe { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(self.abs().0, limit.0) == 0xff }
+    }
+    #[inline(always)]
+    unsafe fn interleave(self, other: Self) -> (Self, Self) {
+        unsafe {
+            let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+            let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+            let low = _mm512_permutex2var_pd(self.0, first, other.0);
+            (F64x8(low), F64x8(_mm512_permutex2var_pd(self.0, second, other.0)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn widen(self) -> (F64x8, F64x8) {
+        (self, self)
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f64 {
+        unsafe { _mm512_reduce_add_pd(self.0) }
+    }
+}

@@ -1,0 +1,99 @@
+//! Four elements in an array: plain Rust that every compiler target turns into what it has.
+
+use super::Lanes;
+
+/// Four elements.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Four<T>([T; 4]);
+
+macro_rules! four {
+    ($t:ty, $bits:ty, $bias:expr, $mantissa:expr, widen($self:ident) $widen:block) => {
+        impl Lanes for Four<$t> {
+            type Elem = $t;
+            type Wide = Four<f64>;
+            const N: usize = 4;
+
+            #[inline(always)]
+            unsafe fn load(from: *const $t) -> Self {
+                Four(unsafe { from.cast::<[$t; 4]>().read_unaligned() })
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $t) {
+                unsafe { to.cast::<[$t; 4]>().write_unaligned(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn splat(value: $t) -> Self {
+                Four([value; 4])
+            }
+            #[inline(always)]
+            unsafe fn constant(value: f64) -> Self {
+                Four([value as $t; 4])
+            }
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                Four(std::array::from_fn(|i| self.0[i] + other.0[i]))
+            }
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                Four(std::array::from_fn(|i| self.0[i] - other.0[i]))
+            }
+            #[inline(always)]
+            unsafe fn mul(self, other: Self) -> Self {
+                Four(std::array::from_fn(|i| self.0[i] * other.0[i]))
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+                // Two roundings: a fused one would be a function call where the target lacks the instruction.
+                Four(std::array::from_fn(|i| self.0[i] * factor.0[i] + addend.0[i]))
+            }
+            #[inline(always)]
+            unsafe fn abs(self) -> Self {
+                Four(self.0.map(<$t>::abs))
+            }
+            #[inline(always)]
+            unsafe fn min(self, bound: Self) -> Self {
+                Four(std::array::from_fn(|i| if self.0[i] < bound.0[i] { self.0[i] } else { bound.0[i] }))
+            }
+            #[inline(always)]
+            unsafe fn max(self, bound: Self) -> Self {
+                Four(std::array::from_fn(|i| if self.0[i] > bound.0[i] { self.0[i] } else { bound.0[i] }))
+            }
+            #[inline(always)]
+            unsafe fn with_sign_of(self, sign: Self) -> Self {
+                Four(std::array::from_fn(|i| self.0[i].copysign(sign.0[i])))
+            }
+            #[inline(always)]
+            unsafe fn round(self) -> Self {
+                Four(self.0.map(<$t>::round_ties_even))
+            }
+            #[inline(always)]
+            unsafe fn power_of_two(n: Self) -> Self {
+                Four(n.0.map(|n| <$t>::from_bits(((n as i32 + $bias) as $bits) << $mantissa)))
+            }
+            #[inline(always)]
+            unsafe fn all_below(self, limit: Self) -> bool {
+                (0..4).all(|i| self.0[i].abs() < limit.0[i])
+            }
+            #[inline(always)]
+            unsafe fn interleave(self, other: Self) -> (Self, Self) {
+                let (a, b) = (self.0, other.0);
+                (Four([a[0], b[0], a[1], b[1]]), Four([a[2], b[2], a[3], b[3]]))
+            }
+            #[inline(always)]
+            unsafe fn widen($self) -> (Four<f64>, Four<f64>) $widen
+            #[inline(always)]
+            unsafe fn sum(self) -> $t {
+                (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
+            }
+        }
+    };
+}
+
+// Four f32 fill half of what two `Four<f64>` could hold: the loops ask for N/Wide::N parts, here one.
+four!(f32, u32, 127, 23, widen(self) {
+    (Four(self.0.map(f64::from)), Four([0.0; 4]))
+});
+four!(f64, u64, 1023, 52, widen(self) {
+    (self, Four([0.0; 4]))
+});

@@ -1,0 +1,39 @@
+//! The hot loops of `bochner`.
+//!
+//! Everything a feature map or a Gram matrix spends its time in, as safe functions on slices:
+//!
+//! | function | formula |
+//! |---|---|
+//! | [`sincos_turns`] | cos 2πt, sin 2πt |
+//! | [`apply`], [`apply_sparse`] | rows × packed [`Panels`], an inner operation, an ending ([`Apply`]) |
+//! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
+//! | [`cross_tile`] | C += AᵀY, Y in f64 |
+//! | [`project`] | z·c for each output, in f64 |
+//!
+//! Each loop is written once, against a private trait of vector lanes, and compiled three times: portable
+//! code, AVX2+FMA and AVX-512. [`Isa`] names the choice; a value of it can only be had where the processor
+//! supports it, which is what makes the functions safe. Within one [`Isa`] the result for a row does not depend
+//! on the rows beside it, on where a block starts or on the number of threads: every output is one
+//! chain of operations in the order of the inner index.
+
+mod dispatch;
+mod element;
+mod ending;
+mod exp;
+mod isa;
+#[allow(unnameable_types, reason = "lanes are public only because the sealed trait of elements names them")]
+mod lanes;
+mod operation;
+mod panel;
+mod project;
+mod rank;
+mod row;
+mod trig;
+
+pub use element::Element;
+pub use isa::{Isa, UnknownIsa};
+pub use panel::Panels;
+pub use project::project;
+pub use rank::{TILE, cross_tile, pack_columns, rank_tile};
+pub use row::{Apply, Distance, RowsRef, SparseRowsRef, apply, apply_sparse};
+pub use trig::sincos_turns;

@@ -1,0 +1,306 @@
+//! Rows times packed panels, with an ending: the inner loop of every dense feature map.
+//!
+//! ```text
+//! s(i, j) = Σₖ op(xᵢₖ, bₖⱼ)          op: product, squared difference, absolute difference
+//! z(i, j) = ending(s(i, j))          ending: as is, (cos, sin) pairs, cos + offset, exp(−rate·s)
+//! ```
+//! A register tile holds `R` rows × three vectors of columns; sums run over k in order, so each output has
+//! the same bits wherever its row stands. The ending works on the registers: nothing is written but the features.
+
+use crate::dispatch::{Task, dispatch};
+use crate::ending::{AsIs, Decay, Ending, OffsetCosines, PairsOfTurns};
+use crate::lanes::{Lanes, MOST_LANES, VECTORS};
+use crate::operation::{Absolute, Dot, Operation, Squared};
+use crate::{Element, Panels};
+
+/// Rows that share one read of a panel: 64 rows of 4,096 features stay within a second-level cache.
+const ROW_BLOCK: usize = 64;
+
+/// Dense rows: row i is `data[i·stride .. i·stride + width]`.
+#[derive(Clone, Copy, Debug)]
+pub struct RowsRef<'a, T> {
+    /// Row-major entries.
+    pub data: &'a [T],
+    /// The number of rows.
+    pub count: usize,
+    /// From the start of one row to the start of the next.
+    pub stride: usize,
+}
+
+/// Sparse rows: row i has the entries `starts[i]..starts[i + 1]` of `indices` and `values`, indices ascending.
+#[derive(Clone, Copy, Debug)]
+pub struct SparseRowsRef<'a, T> {
+    /// Row boundaries, one more than rows.
+    pub starts: &'a [usize],
+    /// Column of each entry.
+    pub indices: &'a [u32],
+    /// Value of each entry.
+    pub values: &'a [T],
+}
+
+/// A distance that is a sum over columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distance {
+    /// Σ (a − b)²
+    Squared,
+    /// Σ |a − b|
+    Absolute,
+}
+
+/// What is computed from a row x and a column b of the panels.
+#[derive(Clone, Copy)]
+pub enum Apply<'a, T> {
+    /// x·b
+    Product,
+    /// (cos 2πt, sin 2πt)·scale at outputs 2j and 2j+1, t = x·b.
+    ///
+    /// Phases of [`Element::PHASE_LIMIT`] or more, and those that are not finite, are asked again from `exact(row,
+    /// column)` and reduced in f64; one that is still not finite counts as 0.
+    Pairs {
+        /// Factor of both.
+        scale: T,
+        /// The phase in f64.
+        exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+    },
+    /// cos 2π(t + offset)·scale, t = x·b; phases as for pairs.
+    Offset {
+        /// Factor.
+        scale: T,
+        /// One offset a column, in turns.
+        offsets: &'a [T],
+        /// The phase in f64, without the offset.
+        exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+    },
+    /// exp(−rate·distance(x, b))
+    Exponential {
+        /// Which distance.
+        distance: Distance,
+        /// Positive.
+        rate: f64,
+    },
+}
+
+impl<T> Apply<'_, T> {
+    /// Outputs per column of the panels.
+    fn outputs(&self) -> usize {
+        if matches!(self, Apply::Pairs { .. }) { 2 } else { 1 }
+    }
+}
+
+/// Writes z(i, j) for all rows into `out`, row i at `out[i·stride..]`.
+///
+/// # Panics
+/// If the slices are too short for the shapes.
+pub fn apply<T: Element>(rows: RowsRef<'_, T>, panels: &Panels<T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+    if rows.count == 0 || panels.columns == 0 {
+        return;
+    }
+    assert!(rows.data.len() >= (rows.count - 1) * rows.stride + panels.depth, "rows are too short");
+    check_output(rows.count, panels, what, out, stride);
+    let sums = DenseRows { rows, panels, out: Output { data: out, stride } };
+    dispatch(panels.isa, WithEnding { what, sums });
+}
+
+/// As [`apply`], for sparse rows.
+///
+/// # Panics
+/// If the slices are too short for the shapes or an index is not below the panels' depth.
+pub fn apply_sparse<T: Element>(
+    rows: SparseRowsRef<'_, T>,
+    panels: &Panels<T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
+    let count = rows.starts.len().saturating_sub(1);
+    if count == 0 || panels.columns == 0 {
+        return;
+    }
+    let (first, last) = (rows.starts[0], rows.starts[count]);
+    assert!(rows.starts.windows(2).all(|w| w[0] <= w[1]), "row starts descend");
+    assert!(rows.indices.len() >= last && rows.values.len() >= last, "entries are missing");
+    assert!(rows.indices[first..last].iter().all(|&k| (k as usize) < panels.depth), "index beyond the panels");
+    check_output(count, panels, what, out, stride);
+    let sums = SparseRows { rows, panels, out: Output { data: out, stride } };
+    dispatch(panels.isa, WithEnding { what, sums });
+}
+
+fn check_output<T: Element>(count: usize, panels: &Panels<T>, what: &Apply<'_, T>, out: &[T], stride: usize) {
+    let width = panels.columns * what.outputs();
+    assert!(stride >= width && out.len() >= (count - 1) * stride + width, "output is too short");
+    if let Apply::Offset { offsets, .. } = what {
+        assert!(offsets.len() == panels.columns, "one offset a column");
+    }
+}
+
+/// The two shapes of rows, behind one choice of operation and ending.
+trait Sums<T: Element>: Sized {
+    /// Runs the loops.
+    unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(self, ending: E);
+}
+
+struct WithEnding<'a, 'b, S, T> {
+    what: &'a Apply<'b, T>,
+    sums: S,
+}
+
+impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
+        let sums = self.sums;
+        unsafe {
+            match *self.what {
+                Apply::Product => sums.run::<L, Dot, _, R>(AsIs),
+                Apply::Pairs { scale, exact } => sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact }),
+                Apply::Offset { scale, offsets, exact } => {
+                    sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
+                }
+                Apply::Exponential { distance: Distance::Squared, rate } => {
+                    sums.run::<L, Squared, _, R>(Decay { rate });
+                }
+                Apply::Exponential { distance: Distance::Absolute, rate } => {
+                    sums.run::<L, Absolute, _, R>(Decay { rate });
+                }
+            }
+        }
+    }
+}
+
+/// Where the features of a row go.
+struct Output<'a, T> {
+    data: &'a mut [T],
+    stride: usize,
+}
+
+impl<T: Element> Output<'_, T> {
+    /// Ends the sums of row i and panel p: straight into the row, or through a buffer where the panel is not full.
+    #[inline(always)]
+    unsafe fn end<L: Lanes<Elem = T>, E: Ending<T>>(
+        &mut self,
+        sums: [L; VECTORS],
+        ending: &E,
+        i: usize,
+        p: usize,
+        columns: usize,
+    ) {
+        let width = VECTORS * L::N;
+        let first = p * width;
+        let count = width.min(columns - first) * E::OUTPUTS;
+        let row = &mut self.data[i * self.stride + first * E::OUTPUTS..][..count];
+        // SAFETY: the row holds `width`·OUTPUTS elements in the first case, the buffer always does.
+        unsafe {
+            if count == width * E::OUTPUTS {
+                ending.finish(sums, i, first, row.as_mut_ptr());
+            } else {
+                let mut buffer = [T::default(); 2 * VECTORS * MOST_LANES];
+                ending.finish(sums, i, first, buffer.as_mut_ptr());
+                row.copy_from_slice(&buffer[..count]);
+            }
+        }
+    }
+}
+
+struct DenseRows<'a, T> {
+    rows: RowsRef<'a, T>,
+    panels: &'a Panels<T>,
+    out: Output<'a, T>,
+}
+
+impl<T: Element> Sums<T> for DenseRows<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(mut self, ending: E) {
+        let RowsRef { data, count, stride } = self.rows;
+        for block in (0..count).step_by(ROW_BLOCK) {
+            let block_end = count.min(block + ROW_BLOCK);
+            for p in 0..self.panels.count() {
+                let panel = self.panels.panel(p);
+                for first in (block..block_end).step_by(R) {
+                    // A short last tile repeats its last row and keeps only the first copy.
+                    let mut rows = [data.as_ptr(); R];
+                    for r in 0..R {
+                        rows[r] = data[(first + r).min(block_end - 1) * stride..].as_ptr();
+                    }
+                    // SAFETY: every row has `depth` entries (checked by `apply`), which is at least the panel's.
+                    unsafe {
+                        let sums = tile::<L, O, R>(rows, panel);
+                        for r in 0..R.min(block_end - first) {
+                            self.out.end(sums[r], &ending, first + r, p, self.panels.columns);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// s(i, j) for `R` rows and one panel.
+#[inline(always)]
+unsafe fn tile<L: Lanes, O: Operation, const R: usize>(
+    rows: [*const L::Elem; R],
+    panel: &[L::Elem],
+) -> [[L; VECTORS]; R] {
+    unsafe {
+        let depth = panel.len() / (VECTORS * L::N);
+        let mut sums = [[L::constant(0.0); VECTORS]; R];
+        let mut b = panel.as_ptr();
+        for k in 0..depth {
+            let columns = [L::load(b), L::load(b.add(L::N)), L::load(b.add(2 * L::N))];
+            for r in 0..R {
+                let a = L::splat(*rows[r].add(k));
+                for v in 0..VECTORS {
+                    sums[r][v] = O::step(sums[r][v], a, columns[v]);
+                }
+            }
+            b = b.add(VECTORS * L::N);
+        }
+        sums
+    }
+}
+
+struct SparseRows<'a, T> {
+    rows: SparseRowsRef<'a, T>,
+    panels: &'a Panels<T>,
+    out: Output<'a, T>,
+}
+
+impl<T: Element> Sums<T> for SparseRows<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(mut self, ending: E) {
+        let SparseRowsRef { starts, indices, values } = self.rows;
+        for p in 0..self.panels.count() {
+            let panel = self.panels.panel(p);
+            // SAFETY: an entry is read where `k` is below the panel's length.
+            unsafe {
+                let base = base::<L, O>(panel);
+                for i in 0..starts.len() - 1 {
+                    let entries = starts[i]..starts[i + 1];
+                    let mut sums = base;
+                    for (&k, &x) in indices[entries.clone()].iter().zip(&values[entries]) {
+                        let (a, k) = (L::splat(x), k as usize * VECTORS * L::N);
+                        if k < panel.len() {
+                            for v in 0..VECTORS {
+                                sums[v] = O::sparse_step(sums[v], a, L::load(panel.as_ptr().add(k + v * L::N)));
+                            }
+                        }
+                    }
+                    self.out.end(sums, &ending, i, p, self.panels.columns);
+                }
+            }
+        }
+    }
+}
+
+/// s(0, j): what a row of zeros gives.
+#[inline(always)]
+unsafe fn base<L: Lanes, O: Operation>(panel: &[L::Elem]) -> [L; VECTORS] {
+    unsafe {
+        let zero = L::constant(0.0);
+        let mut sums = [zero; VECTORS];
+        for k in 0..panel.len() / (VECTORS * L::N) {
+            for v in 0..VECTORS {
+                sums[v] = O::step(sums[v], zero, L::load(panel.as_ptr().add((k * VECTORS + v) * L::N)));
+            }
+        }
+        sums
+    }
+}
