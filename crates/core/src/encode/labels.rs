@@ -1,0 +1,215 @@
+//! Classes and their names, and finding out what a column of targets is.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// What labels were before they became text, so that they can be handed back as such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelKind {
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Number,
+    /// `true` and `false`.
+    Boolean,
+    /// Anything else.
+    Text,
+}
+
+/// The names of classes; a class is a position among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    kind: LabelKind,
+    texts: Vec<String>,
+}
+
+impl Labels {
+    /// Names of one kind, in the order of classes.
+    pub fn new(kind: LabelKind, texts: Vec<String>) -> Self {
+        Labels { kind, texts }
+    }
+
+    /// What they were.
+    pub fn kind(&self) -> LabelKind {
+        self.kind
+    }
+
+    /// The number of classes.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The name of a class; empty if there is no such class.
+    pub fn text(&self, class: usize) -> &str {
+        self.texts.get(class).map_or("", String::as_str)
+    }
+
+    /// All names.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// From name to class. Numbers are the same class however they are written (`1`, `1.0`, `+1`).
+    pub fn index(&self) -> LabelIndex {
+        let numeric = matches!(self.kind, LabelKind::Integer | LabelKind::Number);
+        let key = |text: &String| if numeric { canonical(text) } else { text.clone() };
+        let classes = self.texts.iter().enumerate().map(|(class, text)| (key(text), class)).collect();
+        LabelIndex { numeric, classes, labels: self.clone() }
+    }
+}
+
+/// Finds the class of a name.
+#[derive(Clone, Debug)]
+pub struct LabelIndex {
+    numeric: bool,
+    classes: HashMap<String, usize>,
+    labels: Labels,
+}
+
+impl LabelIndex {
+    /// The class named `text` in row `row`.
+    pub fn class(&self, text: &str, row: u64) -> Result<usize> {
+        let text = text.trim();
+        let found = if self.numeric { self.classes.get(&canonical(text)) } else { self.classes.get(text) };
+        found.copied().ok_or_else(|| Error::UnknownClass {
+            label: text.to_owned(),
+            row,
+            known: self.labels.texts.clone(),
+        })
+    }
+}
+
+/// One spelling for each number.
+fn canonical(text: &str) -> String {
+    text.parse::<f64>().map_or_else(|_| text.to_owned(), |value| (value + 0.0).to_string())
+}
+
+/// What to make of the targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Classes if they are not numbers, or at most 20 different whole numbers.
+    #[default]
+    Auto,
+    /// Numbers.
+    Regression,
+    /// Classes.
+    Classification,
+}
+
+/// Different values kept while it is not known yet whether they are classes.
+const MOST_CLASSES: usize = 1000;
+
+/// Different whole numbers that still look like classes.
+const MOST_NUMBERED_CLASSES: usize = 20;
+
+/// Reads a column of targets to find out what it is.
+#[derive(Clone, Debug, Default)]
+pub struct TargetScan {
+    values: BTreeSet<String>,
+    too_many: bool,
+    /// The first that is not a finite number, and its row.
+    not_a_number: Option<(String, u64)>,
+    not_whole: bool,
+    rows: u64,
+}
+
+impl TargetScan {
+    /// Reads one value.
+    pub fn absorb(&mut self, text: &str) {
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => self.not_whole |= value.fract() != 0.0,
+            _ if self.not_a_number.is_none() => self.not_a_number = Some((text.to_owned(), self.rows)),
+            _ => {}
+        }
+        if !self.too_many && !self.values.contains(text) {
+            self.too_many = self.values.len() == MOST_CLASSES;
+            if !self.too_many {
+                self.values.insert(text.to_owned());
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// Rows read.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The labels of a classification, or none for a regression.
+    pub fn decide(&self, task: Task) -> Result<Option<Labels>> {
+        let labels = self.labels();
+        let looks_like_classes = self.not_a_number.is_some()
+            || (!self.not_whole && !self.too_many && labels.len() <= MOST_NUMBERED_CLASSES);
+        match (task, &self.not_a_number) {
+            (Task::Regression, Some((text, row))) => {
+                Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
+            }
+            (Task::Regression, None) => Ok(None),
+            (Task::Auto, _) if !looks_like_classes => Ok(None),
+            _ if self.too_many => Err(Error::TooManyClasses {
+                most: MOST_CLASSES,
+                example: self.values.first().cloned().unwrap_or_default(),
+            }),
+            (_, Some((text, row))) if text.is_empty() => {
+                Err(Error::TargetText { expected: "a class", found: String::new(), row: *row })
+            }
+            _ => Ok(Some(labels)),
+        }
+    }
+
+    /// In numerical order if all are numbers, in the order of text otherwise.
+    fn labels(&self) -> Labels {
+        if self.not_a_number.is_some() {
+            return Labels::new(LabelKind::Text, self.values.iter().cloned().collect());
+        }
+        let mut values: Vec<f64> = self.values.iter().filter_map(|text| text.parse().ok()).map(|v: f64| v + 0.0).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup_by(|a, b| a.total_cmp(b).is_eq());
+        let kind = if self.not_whole { LabelKind::Number } else { LabelKind::Integer };
+        Labels::new(kind, values.iter().map(f64::to_string).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(values: &[&str]) -> TargetScan {
+        let mut scan = TargetScan::default();
+        values.iter().for_each(|value| scan.absorb(value));
+        scan
+    }
+
+    #[test]
+    fn whole_numbers_are_classes_in_numerical_order_and_spelled_in_any_way() {
+        let labels = scan(&["10", "9.0", "+1", "-1", "1", "-0", "0"]).decide(Task::Auto).unwrap().unwrap();
+        assert_eq!(labels.texts(), ["-1", "0", "1", "9", "10"]);
+        assert_eq!(labels.kind(), LabelKind::Integer);
+        assert_eq!(labels.index().class("+10.0", 0).unwrap(), 4);
+        assert!(matches!(labels.index().class("2", 7), Err(Error::UnknownClass { row: 7, .. })));
+    }
+
+    #[test]
+    fn what_a_target_is() {
+        let many: Vec<String> = (0..40).map(|i| i.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(scan(&["1.5", "2"]).decide(Task::Auto).unwrap(), None);
+        assert_eq!(scan(&many).decide(Task::Auto).unwrap(), None);
+        assert_eq!(scan(&many).decide(Task::Classification).unwrap().unwrap().len(), 40);
+        assert_eq!(scan(&["1", "0"]).decide(Task::Regression).unwrap(), None);
+        assert_eq!(scan(&["b", "a", "b"]).decide(Task::Auto).unwrap().unwrap().texts(), ["a", "b"]);
+        let error = scan(&["1", "x"]).decide(Task::Regression).unwrap_err().to_string();
+        assert_eq!(error, "expected a number as target, found \"x\" at row 1");
+        assert!(scan(&["a", ""]).decide(Task::Auto).unwrap_err().to_string().contains("expected a class"));
+    }
+}

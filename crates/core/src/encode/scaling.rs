@@ -1,0 +1,101 @@
+//! Columns brought to a common scale.
+//!
+//! ```text
+//! x′ⱼ = (xⱼ − shiftⱼ)·factorⱼ,    shift = mean, factor = 1/deviation
+//! ```
+//! A column that does not vary has factor 1. Sparse rows are not shifted, which would fill them; a kernel of differences does not notice.
+
+use crate::stat::{Moments, Sample};
+use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
+
+/// A shift and a factor for each column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    /// One for each column; empty if nothing is shifted.
+    shift: Vec<f64>,
+    /// One for each column, positive.
+    factor: Vec<f64>,
+}
+
+impl Scaling {
+    /// Mean 0 and deviation 1; without the shift for sparse rows.
+    pub fn new(moments: &Moments, sparse: bool) -> Self {
+        let factor = moments
+            .deviation()
+            .iter()
+            .zip(moments.mean())
+            // A deviation at the rounding level of the mean is that of a constant.
+            .map(|(deviation, mean)| if *deviation > 1e-13 * mean.abs() { 1.0 / deviation } else { 1.0 })
+            .map(|factor| if factor.is_finite() { factor } else { 1.0 })
+            .collect();
+        Scaling { shift: if sparse { Vec::new() } else { moments.mean().to_vec() }, factor }
+    }
+
+    /// From stored values.
+    pub fn from_parts(shift: Vec<f64>, factor: Vec<f64>) -> Result<Self> {
+        if !shift.is_empty() && shift.len() != factor.len() {
+            return Err(Error::Length { what: "shifts", expected: factor.len(), found: shift.len() });
+        }
+        if let Some(bad) = factor.iter().find(|f| !(**f > 0.0 && f.is_finite())) {
+            return Err(Error::Parameter { name: "factor", expected: "positive and finite", found: bad.to_string() });
+        }
+        if let Some(bad) = shift.iter().find(|s| !s.is_finite()) {
+            return Err(Error::Parameter { name: "shift", expected: "finite", found: bad.to_string() });
+        }
+        Ok(Scaling { shift, factor })
+    }
+
+    /// Shift of each column, or none.
+    pub fn shift(&self) -> &[f64] {
+        &self.shift
+    }
+
+    /// Factor of each column.
+    pub fn factor(&self) -> &[f64] {
+        &self.factor
+    }
+
+    fn value(&self, j: usize, x: f64) -> f64 {
+        (x - self.shift.get(j).copied().unwrap_or(0.0)) * self.factor[j]
+    }
+
+    /// Scaled rows, computed in f64.
+    pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
+        match rows {
+            Rows::Sparse(sparse) if self.shift.is_empty() => {
+                let mut scaled = Csr::empty(sparse.columns());
+                for i in 0..sparse.rows() {
+                    let (indices, values) = sparse.row(i);
+                    let entry = |(&j, &x): (&u32, &T)| (j, T::from_f64(self.value(j as usize, x.to_f64())));
+                    scaled.push_row(indices.iter().zip(values).map(entry));
+                }
+                OwnedRows::Sparse(scaled)
+            }
+            _ => {
+                let mut scaled = Matrix::zeros(rows.count(), rows.columns());
+                for i in 0..rows.count() {
+                    let to = scaled.row_mut(i);
+                    rows.densify(i, to);
+                    for (j, x) in to.iter_mut().enumerate() {
+                        *x = T::from_f64(self.value(j, x.to_f64()));
+                    }
+                }
+                OwnedRows::Dense(scaled)
+            }
+        }
+    }
+
+    /// A scaled sample; its rows keep the order that they were drawn in.
+    pub fn sample(&self, sample: &Sample) -> Sample {
+        sample.mapped(|row| {
+            if self.shift.is_empty() {
+                row.entries.iter_mut().for_each(|(j, x)| *x = self.value(*j as usize, *x));
+            } else {
+                let mut dense = vec![0.0; self.factor.len()];
+                row.entries.iter().for_each(|&(j, x)| dense[j as usize] = x);
+                let scaled = dense.iter().enumerate().map(|(j, &x)| (j as u32, self.value(j, x)));
+                row.entries = scaled.filter(|&(_, x)| x != 0.0).collect();
+            }
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! The context of a run: threads, memory, and somebody to tell.
+//!
+//! Progress, warnings and cancellation go through the [`Observer`] and nowhere else; there is no global pool and no ambient
+//! setting. An engine may be shared by threads and survives a fork: the child builds a pool of its own.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::plan::available_memory;
+use crate::{Error, Result};
+
+/// What an engine is made of.
+#[derive(Clone, Default)]
+pub struct EngineSpec {
+    /// Threads to work with; 0 means one for each processor that the process may use.
+    pub threads: usize,
+    /// Bytes that a job may take; none means nine tenths of what the system has free.
+    pub memory_limit: Option<u64>,
+    /// Who is told of progress and may stop the work.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+impl EngineSpec {
+    /// An engine; its threads start with the first job.
+    pub fn build(self) -> Engine {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        Engine {
+            threads: if self.threads == 0 { all() } else { self.threads },
+            memory_limit: self.memory_limit,
+            observer: self.observer,
+            pool: Mutex::new(None),
+        }
+    }
+}
+
+/// Threads, a memory limit and an observer.
+pub struct Engine {
+    threads: usize,
+    memory_limit: Option<u64>,
+    observer: Option<Arc<dyn Observer>>,
+    /// The pool and the process that started it.
+    pool: Mutex<Option<(u32, Arc<ThreadPool>)>>,
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        EngineSpec::default().build()
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("threads", &self.threads).field("memory_limit", &self.memory_limit).finish()
+    }
+}
+
+impl Engine {
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Refuses a job that needs more memory than is allowed.
+    pub fn check_memory(&self, what: impl FnOnce() -> String, needed: u64) -> Result<()> {
+        let limit = self.memory_limit.unwrap_or_else(|| available_memory().map_or(u64::MAX, |free| free / 10 * 9));
+        if needed > limit { Err(Error::Memory { what: what(), needed, limit }) } else { Ok(()) }
+    }
+
+    /// Tells the observer; an error if it asks to stop.
+    pub fn tell(&self, event: &Event<'_>) -> Result<()> {
+        match self.observer.as_ref().map_or(ControlFlow::Continue(()), |observer| observer.event(event)) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Interrupted),
+        }
+    }
+
+    /// The same threads and limits, with nobody told: for work inside a phase that reports itself.
+    pub(crate) fn quiet(&self) -> Engine {
+        let pool = self.pool().map(|pool| (std::process::id(), pool));
+        Engine { threads: self.threads, memory_limit: self.memory_limit, observer: None, pool: Mutex::new(pool) }
+    }
+
+    /// Runs `job` with its parallel parts on this engine's threads.
+    pub fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
+        match self.pool() {
+            Some(pool) => pool.install(job),
+            None => job(),
+        }
+    }
+
+    /// The pool of this process: after a fork the parent's threads are gone, so the child starts its own.
+    fn pool(&self) -> Option<Arc<ThreadPool>> {
+        let process = std::process::id();
+        let mut slot = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        match slot.as_ref() {
+            Some((owner, pool)) if *owner == process => return Some(Arc::clone(pool)),
+            // Dropping the parent's pool would wait for threads that do not exist here.
+            Some(_) => std::mem::forget(slot.take()),
+            None => {}
+        }
+        // A system that refuses to start threads still gets its result, from the calling thread's own pool of one.
+        let build = |threads| ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        let pool = Arc::new(build(self.threads).or_else(|| build(1))?);
+        *slot = Some((process, Arc::clone(&pool)));
+        Some(pool)
+    }
+}
+
+/// Something that a run says while it works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A phase begins.
+    Started {
+        /// Its name, for people.
+        phase: &'a str,
+    },
+    /// A phase goes on.
+    Progress {
+        /// Its name.
+        phase: &'a str,
+        /// Rows so far.
+        rows: u64,
+        /// From 0 to 1, where it is known.
+        fraction: Option<f64>,
+    },
+    /// A phase is over.
+    Finished {
+        /// Its name.
+        phase: &'a str,
+    },
+    /// Something the user should know, with what to do about it.
+    Warning {
+        /// The text.
+        text: &'a str,
+    },
+}
+
+/// Somebody who is told of events and may stop the work.
+pub trait Observer: Send + Sync {
+    /// `ControlFlow::Break` ends the run with [`Error::Interrupted`].
+    fn event(&self, event: &Event<'_>) -> ControlFlow<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_runs_on_as_many_threads_as_asked() {
+        for threads in [1, 2, 7] {
+            let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
+            assert_eq!(engine.install(rayon::current_num_threads), threads);
+        }
+    }
+
+    #[test]
+    fn memory_is_refused_with_the_numbers() {
+        let engine = EngineSpec { memory_limit: Some(1000), ..EngineSpec::default() }.build();
+        assert!(engine.check_memory(|| "it".to_owned(), 1000).is_ok());
+        let error = engine.check_memory(|| "a map".to_owned(), 5 << 30).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("a map needs 5.0 GiB") && text.contains("1000 B"), "{text}");
+    }
+
+    #[test]
+    fn an_observer_can_stop_the_work() {
+        struct Stop;
+        impl Observer for Stop {
+            fn event(&self, _: &Event<'_>) -> ControlFlow<()> {
+                ControlFlow::Break(())
+            }
+        }
+        let engine = EngineSpec { observer: Some(Arc::new(Stop)), ..EngineSpec::default() }.build();
+        assert!(matches!(engine.tell(&Event::Started { phase: "x" }), Err(Error::Interrupted)));
+    }
+}

@@ -1,0 +1,239 @@
+//! What can go wrong, as data: each variant holds what was expected, what came, and where.
+
+use std::path::PathBuf;
+
+/// The result of everything that can fail here.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row has the wrong number of columns.
+    #[error("expected {expected} columns, found {found}")]
+    ColumnCount {
+        /// Columns that the map or model was made for.
+        expected: usize,
+        /// Columns that came.
+        found: usize,
+    },
+
+    /// Two things that go together differ in length.
+    #[error("expected {expected} {what}, found {found}")]
+    Length {
+        /// What is counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+
+    /// A number is NaN or infinite.
+    #[error("expected a finite number, found {value} at row {row}, column {column} of {what}")]
+    NotFinite {
+        /// Which array.
+        what: &'static str,
+        /// Row, from 0.
+        row: u64,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+
+    /// A sample weight is negative.
+    #[error("expected weights that are not negative, found {value} at row {row}")]
+    NegativeWeight {
+        /// Row, from 0.
+        row: u64,
+        /// The weight.
+        value: f64,
+    },
+
+    /// There is nothing to learn from.
+    #[error("expected at least one row with a positive weight, found none")]
+    NoRows,
+
+    /// Rows without columns.
+    #[error("expected at least one column, found none")]
+    NoColumns,
+
+    /// A classifier needs two classes.
+    #[error("expected at least two classes, found one: {label}")]
+    OneClass {
+        /// The class that is there.
+        label: String,
+    },
+
+    /// A parameter lies outside its domain.
+    #[error("expected {name} to be {expected}, found {found}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// Its domain.
+        expected: &'static str,
+        /// What was given.
+        found: String,
+    },
+
+    /// Something that cannot be done, with the reason and the way out.
+    #[error("{what} is not possible: {reason}; {instead}")]
+    Unsupported {
+        /// What was asked.
+        what: String,
+        /// Why it cannot be.
+        reason: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+
+    /// The text of a kernel could not be read.
+    #[error("kernel \"{text}\", character {at}: expected {expected}, found {found}")]
+    KernelText {
+        /// The whole text.
+        text: String,
+        /// Character, from 1.
+        at: usize,
+        /// What could have stood there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+
+    /// The job needs more memory than it may take.
+    #[error(
+        "{what} needs {} of memory and {} may be used; lower the number of features or raise the limit",
+        crate::plan::bytes(*.needed), crate::plan::bytes(*.limit)
+    )]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+
+    /// A column that should be there is not.
+    #[error("expected a column \"{name}\", found {}{}", list(.found), nearest(.name, .found))]
+    MissingColumn {
+        /// The column asked for.
+        name: String,
+        /// The columns that are there.
+        found: Vec<String>,
+    },
+
+    /// A class that the model does not know.
+    #[error("expected one of the model's classes ({}), found \"{label}\" at row {row}", list(.known))]
+    UnknownClass {
+        /// The label that came.
+        label: String,
+        /// Row, from 0.
+        row: u64,
+        /// The labels of the model.
+        known: Vec<String>,
+    },
+
+    /// A target that cannot be used.
+    #[error("expected {expected} as target, found \"{found}\" at row {row}")]
+    TargetText {
+        /// A number or a class.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+        /// Row, from 0.
+        row: u64,
+    },
+
+    /// A target with so many different values that it is hardly one of classes.
+    #[error("expected at most {most} classes, found more, such as \"{example}\"; is the target a number or an identifier?")]
+    TooManyClasses {
+        /// The limit.
+        most: usize,
+        /// One of them.
+        example: String,
+    },
+
+    /// A matrix that should be positive definite is not.
+    #[error("expected a positive definite matrix, found pivot {pivot} at {index}; raise lambda")]
+    NotPositiveDefinite {
+        /// Where.
+        index: usize,
+        /// The pivot.
+        pivot: f64,
+    },
+
+    /// A model file that cannot be used.
+    #[error("not a usable model file: {0}")]
+    ModelFile(#[from] crate::model::file::FileError),
+
+    /// A file could not be read or written.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// A source of rows failed.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+
+    /// The observer asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The first few of many names.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let mut text = names.iter().take(SHOWN).map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    if text.is_empty() { "no columns".to_owned() } else { text }
+}
+
+/// "; did you mean …?" where one of the names is close.
+fn nearest(name: &str, names: &[String]) -> String {
+    let best = names.iter().min_by_key(|other| edits(name, other));
+    match best {
+        Some(other) if edits(name, other) <= 1 + name.chars().count() / 3 => format!("; did you mean \"{other}\"?"),
+        _ => String::new(),
+    }
+}
+
+/// The number of single-character edits between two names.
+pub(crate) fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for j in 0..b.len() {
+            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(&b[j]));
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_column_offers_the_nearest_name() {
+        let found = vec!["age".to_owned(), "income".to_owned()];
+        let text = Error::MissingColumn { name: "incom".to_owned(), found }.to_string();
+        assert!(text.ends_with("did you mean \"income\"?"), "{text}");
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        assert_eq!([edits("", "abc"), edits("kitten", "sitting"), edits("a", "a")], [3, 3, 0]);
+    }
+}

@@ -1,0 +1,188 @@
+//! What similarity means: kernels, their exact values, and their text.
+//!
+//! A kernel's formula, the law of its spectrum and the meaning of its parameter are stated once, in the file
+//! of that name; this file turns them into values of pairs, Gram matrices and diagonals, for dense and sparse rows of either precision.
+
+mod gaussian;
+mod laplace;
+mod linear;
+mod text;
+
+use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Matrix, Result, Rows, Scalar};
+
+/// A kernel. Reads and prints as text: `"gaussian(sigma=2)".parse()`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// x·y
+    Linear,
+    /// exp(−‖x − y‖² / (2·sigma²))
+    Gaussian {
+        /// The width, in the units of the rows; γ = 1/(2·sigma²).
+        sigma: f64,
+    },
+    /// exp(−‖x − y‖₁ / scale), the product over columns of exp(−|xⱼ − yⱼ| / scale)
+    Laplace {
+        /// The width, in the units of the rows; γ = 1/scale.
+        scale: f64,
+    },
+}
+
+/// How a kernel is computed from a sum over columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// Σ xⱼyⱼ
+    Product,
+    /// exp(−rate·Σ distance(xⱼ, yⱼ))
+    Decay { distance: Distance, rate: f64 },
+}
+
+/// The law whose characteristic function a shift-invariant kernel is; frequencies are drawn from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Spectrum {
+    /// Independent normals: isotropic, so that directions may be made orthogonal.
+    Normal { deviation: f64 },
+    /// Independent Cauchy variables: not isotropic, without moments.
+    Cauchy { scale: f64 },
+}
+
+impl Kernel {
+    /// The parameter lies in its domain.
+    pub fn validate(&self) -> Result<()> {
+        let positive = |name, value: f64| {
+            if value > 0.0 && value.is_finite() {
+                Ok(())
+            } else {
+                Err(Error::Parameter { name, expected: "positive and finite", found: value.to_string() })
+            }
+        };
+        match *self {
+            Kernel::Linear => Ok(()),
+            Kernel::Gaussian { sigma } => positive("sigma", sigma),
+            Kernel::Laplace { scale } => positive("scale", scale),
+        }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        match *self {
+            Kernel::Linear => linear::form(),
+            Kernel::Gaussian { sigma } => gaussian::form(sigma),
+            Kernel::Laplace { scale } => laplace::form(scale),
+        }
+    }
+
+    /// The spectral law; none for kernels that are not functions of x − y.
+    pub(crate) fn spectrum(&self) -> Option<Spectrum> {
+        match *self {
+            Kernel::Linear => None,
+            Kernel::Gaussian { sigma } => Some(gaussian::spectrum(sigma)),
+            Kernel::Laplace { scale } => Some(laplace::spectrum(scale)),
+        }
+    }
+
+    /// The same kernel with its width times `factor`.
+    pub(crate) fn widened(&self, factor: f64) -> Kernel {
+        match *self {
+            Kernel::Linear => Kernel::Linear,
+            Kernel::Gaussian { sigma } => Kernel::Gaussian { sigma: sigma * factor },
+            Kernel::Laplace { scale } => Kernel::Laplace { scale: scale * factor },
+        }
+    }
+
+    /// k(x, y) for row i of `x` and row j of `y`, in f64.
+    ///
+    /// The reference for everything that approximates it: one pass over the columns where either row is not zero.
+    pub fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
+        let pairs = merge(x.entries(i), y.entries(j));
+        match self.form() {
+            Form::Product => pairs.map(|(a, b)| a * b).sum(),
+            Form::Decay { distance, rate } => (-rate * total(distance, pairs)).exp(),
+        }
+    }
+
+    /// The distance between rows i and j that the kernel is a function of, in units of its width; none for products.
+    pub(crate) fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, j: usize) -> Option<f64> {
+        let Form::Decay { distance, rate } = self.form() else { return None };
+        let sum = rate * total(distance, merge(x.entries(i), x.entries(j)));
+        Some(if distance == Distance::Squared { (2.0 * sum).sqrt() } else { sum })
+    }
+
+    /// k(xᵢ, yⱼ) for all pairs: one row for each of `x`, one column for each of `y`, in the precision of the rows.
+    pub fn gram<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>) -> Result<Matrix<T>> {
+        self.validate()?;
+        if x.columns() != y.columns() {
+            return Err(Error::ColumnCount { expected: x.columns(), found: y.columns() });
+        }
+        let panels = pack_rows(y);
+        let mut out = Matrix::zeros(x.count(), y.count());
+        self.values(x, &panels, out.as_mut_slice(), y.count());
+        Ok(out)
+    }
+
+    /// k(xᵢ, xᵢ) for all rows.
+    pub fn diagonal<T: Scalar>(&self, x: &Rows<'_, T>) -> Vec<f64> {
+        match self.form() {
+            Form::Product => (0..x.count()).map(|i| self.eval(x, i, x, i)).collect(),
+            Form::Decay { .. } => vec![1.0; x.count()],
+        }
+    }
+
+    /// Kernel values of rows against packed columns, row i at `out[i·stride..]`.
+    pub(crate) fn values<T: Scalar>(&self, rows: &Rows<'_, T>, panels: &Panels<T>, out: &mut [T], stride: usize) {
+        let what = match self.form() {
+            Form::Product => Apply::Product,
+            Form::Decay { distance, rate } => Apply::Exponential { distance, rate },
+        };
+        apply(rows, panels, &what, out, stride);
+    }
+}
+
+/// Packs rows as the columns of a product.
+pub(crate) fn pack_rows<T: Scalar>(rows: &Rows<'_, T>) -> Panels<T> {
+    Panels::pack(Isa::best(), rows.columns(), rows.count(), |j, column| rows.densify(j, column))
+}
+
+/// The loop over rows for either shape of them.
+pub(crate) fn apply<T: Scalar>(rows: &Rows<'_, T>, panels: &Panels<T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+    match rows {
+        Rows::Dense(rows) => {
+            let rows = RowsRef { data: rows.as_slice(), count: rows.rows(), stride: rows.stride() };
+            bochner_simd::apply(rows, panels, what, out, stride);
+        }
+        Rows::Sparse(rows) => {
+            let rows = SparseRowsRef { starts: rows.starts(), indices: rows.indices(), values: rows.values() };
+            bochner_simd::apply_sparse(rows, panels, what, out, stride);
+        }
+    }
+}
+
+/// Σ distance over columns, in f64.
+fn total(distance: Distance, pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    match distance {
+        Distance::Squared => pairs.map(|(a, b)| (a - b) * (a - b)).sum(),
+        Distance::Absolute => pairs.map(|(a, b)| (a - b).abs()).sum(),
+    }
+}
+
+/// The entries of two rows at every column where either is not zero.
+fn merge<T: Scalar>(
+    a: impl Iterator<Item = (u32, T)>,
+    b: impl Iterator<Item = (u32, T)>,
+) -> impl Iterator<Item = (f64, f64)> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || {
+        let (i, j) = (a.peek().map(|e| e.0), b.peek().map(|e| e.0));
+        let column = match (i, j) {
+            (None, None) => return None,
+            (Some(i), Some(j)) => i.min(j),
+            (Some(only), None) | (None, Some(only)) => only,
+        };
+        let x = a.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
+        let y = b.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
+        Some((x, y))
+    })
+}

@@ -1,0 +1,261 @@
+//! Ridge regression and classification on features.
+//!
+//! ```text
+//! minimise (1/Σw) Σ wᵢ(yᵢ − c·z(xᵢ) − b)² + λ‖c‖²
+//! ```
+//! One pass over the rows makes the Gram statistic; λ is given, or chosen by K-fold cross-validation that is exact (every fold's model is the
+//! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
+//! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::certify::{Certificate, SAMPLE};
+use crate::content::{ContentHash, fold_of};
+use crate::matrix::with_rows;
+use crate::model::{Head, Model, Training};
+use crate::plan::{Cost, RidgeShape};
+use crate::random::Stream;
+use crate::solve::{Normal, Path, Solution};
+use crate::source::{Batch, Source, Target};
+use crate::stat::{Gram, Sample};
+use crate::sweep::{BLOCK, GROUP, sweep};
+use crate::{AnyRows, Encoder, Engine, Error, Event, Map, MapSpec, Matrix, MatrixView, Result, Rows, Scalar};
+
+/// How strongly coefficients are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Lambda {
+    /// This much.
+    Given {
+        /// λ > 0, in the objective above.
+        value: f64,
+    },
+    /// Whatever predicts left-out folds best, from a grid of 21 values relative to the size of the features.
+    CrossValidated {
+        /// K ≥ 2.
+        folds: usize,
+    },
+}
+
+/// Ridge regression or classification, by what the source asks to predict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ridge {
+    /// The features.
+    pub map: MapSpec,
+    /// How λ is found.
+    pub lambda: Lambda,
+    /// Whether to fit a constant that is not penalised.
+    pub intercept: bool,
+}
+
+/// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
+const GRID: std::ops::RangeInclusive<i32> = -18..=2;
+
+/// One point of the cross-validation curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// λ.
+    pub lambda: f64,
+    /// Mean squared error on left-out rows, summed over outputs.
+    pub error: f64,
+}
+
+impl Ridge {
+    /// Ridge with λ by 5-fold cross-validation and an intercept.
+    pub fn new(map: MapSpec) -> Self {
+        Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true }
+    }
+
+    /// What fitting will cost.
+    pub fn plan(&self, engine: &Engine, source: &dyn Source) -> Result<Cost> {
+        self.validate()?;
+        self.map.validate()?;
+        Ok(self.cost(engine, source))
+    }
+
+    fn cost(&self, engine: &Engine, source: &dyn Source) -> Cost {
+        let shape = RidgeShape {
+            inputs: source.input_dim(),
+            features: self.map.features,
+            outputs: source.target().outputs(),
+            folds: self.folds(),
+            scalar_bytes: source.scalar_bytes(),
+            block: BLOCK,
+            threads: engine.threads(),
+            many_groups: source.row_count().is_none_or(|n| n > (BLOCK * GROUP) as u64),
+        };
+        shape.cost()
+    }
+
+    fn folds(&self) -> usize {
+        match self.lambda {
+            Lambda::Given { .. } => 1,
+            Lambda::CrossValidated { folds } => folds,
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        match self.lambda {
+            Lambda::Given { value } if !(value > 0.0 && value.is_finite()) => Err(Error::Parameter {
+                name: "lambda",
+                expected: "positive and finite",
+                found: value.to_string(),
+            }),
+            Lambda::CrossValidated { folds } if !(2..=64).contains(&folds) => {
+                Err(Error::Parameter { name: "folds", expected: "between 2 and 64", found: folds.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the sums.
+    pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
+        self.check(engine, source)?;
+        let sample = sweep(
+            engine,
+            source,
+            "sample",
+            || Sample::zero(SAMPLE.max(self.map.features), source.input_dim(), self.map.seed),
+            |sample, batch| sample.absorb(batch, source.target()),
+        )?;
+        self.fit_with(engine, source, &sample)
+    }
+
+    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        self.validate()?;
+        self.map.check(source.input_dim())?;
+        if let Target::Classes { labels } = source.target() {
+            if labels.len() < 2 {
+                return Err(Error::OneClass { label: labels.text(0).to_owned() });
+            }
+        }
+        let what = || format!("a ridge fit with {} features", self.map.features);
+        engine.check_memory(what, self.cost(engine, source).peak_bytes)
+    }
+
+    /// Fits with a sample of the source's rows that was taken before.
+    pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
+        self.check(engine, source)?;
+        let map = engine.install(|| self.map.fit(sample))?;
+        let certificate = engine.install(|| Certificate::measure(&map, sample));
+        let gram = self.gram(engine, source, &map)?;
+        let (lambda, curve) = self.choose(engine, &gram)?;
+        let (solution, freedom) = engine.install(|| Normal::new(gram.total(), self.intercept).solve(lambda))?;
+        let training = Training {
+            rows: gram.rows(),
+            lambda,
+            curve,
+            degrees_of_freedom: freedom,
+            folds: self.folds(),
+            intercept: self.intercept,
+        };
+        let Solution { coefficients, intercept } = solution;
+        let coefficients =
+            Matrix::from_fn(coefficients.columns(), coefficients.rows(), |o, j| coefficients.row(j)[o]);
+        let head = match source.target() {
+            Target::Numbers { .. } => Head::Regression,
+            Target::Classes { labels } => Head::Classification { labels: labels.clone() },
+        };
+        let encoder = Encoder::identity(source.input_dim());
+        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, training))
+    }
+
+    /// The smallest cross-validated error, for comparing maps; infinite where there are too few rows to tell.
+    pub(crate) fn error(&self, engine: &Engine, source: &dyn Source) -> Result<f64> {
+        let map = engine.install(|| self.map.build(source.input_dim()))?;
+        let gram = self.gram(&engine.quiet(), source, &map)?;
+        let curve = self.choose(&engine.quiet(), &gram)?.1;
+        Ok(curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min))
+    }
+
+    /// The pass over the rows.
+    pub(crate) fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map) -> Result<Gram> {
+        let folds = self.folds();
+        let target = source.target();
+        let mut hash = ContentHash::new(self.map.seed, Stream::Folds);
+        let (mut single, mut double) = (Buffers::default(), Buffers::default());
+        sweep(
+            engine,
+            source,
+            "fit",
+            || Gram::zero(map.output_dim(), target.outputs(), folds),
+            |gram, batch| {
+                let fold: Vec<usize> = if folds == 1 {
+                    vec![0; batch.rows.count()]
+                } else {
+                    let mut fold = |i| with_rows!(batch.rows, rows => fold_of(hash.of(&rows, i), folds));
+                    (0..batch.rows.count()).map(&mut fold).collect()
+                };
+                match batch.rows {
+                    AnyRows::F32(rows) => single.absorb(gram, map, &rows, batch, &fold, target),
+                    AnyRows::F64(rows) => double.absorb(gram, map, &rows, batch, &fold, target),
+                }
+            },
+        )
+    }
+
+    /// λ and the curve it was chosen from.
+    fn choose(&self, engine: &Engine, gram: &Gram) -> Result<(f64, Vec<CurvePoint>)> {
+        if let Lambda::Given { value } = self.lambda {
+            return Ok((value, Vec::new()));
+        }
+        let phase = "cross-validation";
+        engine.tell(&Event::Started { phase })?;
+        let unit = engine.install(|| Normal::new(gram.total(), self.intercept).trace());
+        // Features that do not vary leave nothing to choose: any λ gives the constant.
+        let unit = if unit > 0.0 { unit } else { 1.0 };
+        let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
+        let curve = engine.install(|| self.curve(gram, &grid));
+        engine.tell(&Event::Finished { phase })?;
+        let best = curve.iter().rev().fold(None::<CurvePoint>, |best, point| match best {
+            Some(best) if best.error <= point.error => Some(best),
+            _ if point.error.is_finite() => Some(*point),
+            _ => best,
+        });
+        match best {
+            Some(point) => Ok((point.lambda, curve)),
+            None => {
+                let text = "too few distinct rows for cross-validation: λ is 1e-3 times the size of the features; \
+                            give a λ to choose it yourself";
+                engine.tell(&Event::Warning { text })?;
+                Ok((1e-3 * unit, Vec::new()))
+            }
+        }
+    }
+
+    /// The error of every λ on left-out folds: one decomposition a fold, side by side.
+    fn curve(&self, gram: &Gram, grid: &[f64]) -> Vec<CurvePoint> {
+        let total: f64 = (0..gram.folds()).map(|k| gram.weight(k)).sum();
+        let usable: Vec<usize> =
+            (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0 && gram.weight(k) < total).collect();
+        if usable.is_empty() {
+            return Vec::new();
+        }
+        let errors: Vec<Vec<f64>> = usable
+            .par_iter()
+            .map(|&k| Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k)))
+            .collect();
+        (0..grid.len())
+            .map(|l| CurvePoint { lambda: grid[l], error: errors.iter().map(|e| e[l]).sum::<f64>() / total })
+            .collect()
+    }
+}
+
+/// Memory for a block of features, kept from block to block.
+#[derive(Default)]
+struct Buffers<T> {
+    features: Vec<T>,
+    packed: Vec<T>,
+}
+
+impl<T: Scalar> Buffers<T> {
+    fn absorb(&mut self, gram: &mut Gram, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, fold: &[usize], target: &Target) {
+        self.features.resize(rows.count() * map.output_dim(), T::default());
+        map.apply_in_parallel(rows, &mut self.features);
+        if let Ok(z) = MatrixView::new(&self.features, rows.count(), map.output_dim()) {
+            let y = target.coded(batch);
+            gram.absorb(z, y.view(), |i| batch.weight(i), |i| fold[i], &mut self.packed);
+        }
+    }
+}

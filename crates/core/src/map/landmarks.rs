@@ -1,0 +1,199 @@
+//! Kernel values at landmarks, plain or whitened (Nyström).
+//!
+//! ```text
+//! F₁(x) = (k(x, x₁), …, k(x, x_m))
+//! F₂(x) = F₁(x)·U⁻¹,   K = UᵀU the Gram matrix of the landmarks      F₂(x)·F₂(y) = k(x)ᵀK⁻¹k(y)
+//! |k(x, y) − F₂(x)·F₂(y)| ≤ √(r(x)·r(y)),   r(x) = k(x, x) − ‖F₂(x)‖² ≥ 0
+//! ```
+//! F₂ is the projection of the kernel's own features on the span of the landmarks. The factor is a Cholesky factor with pivoting
+//! that stops when the largest remaining r of a landmark is below the tolerance: landmarks that the others
+//! already explain are left out, U stays well conditioned, and D is the rank found. Works for every kernel; costs n·m·d + n·m²/2
+//! multiply-adds to apply (U⁻¹ is triangular) and stores the landmarks. Williams & Seeger (2001). `docs/book/landmarks.md`.
+
+use bochner_simd::{Apply, Isa, Panels};
+
+use super::Packed;
+use crate::kernel::{apply, pack_rows};
+use crate::stat::Sample;
+use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
+
+/// Landmarks and the inverse of their factor.
+#[derive(Clone, Debug)]
+pub(crate) struct Landmarks {
+    /// One row for each landmark kept, in the order of pivots.
+    rows: Matrix<f64>,
+    /// U⁻¹, upper triangular; none for plain kernel values.
+    whitening: Option<Matrix<f64>>,
+    packed_rows: Packed,
+    packed_whitening: Packed,
+}
+
+pub(super) fn validate(tolerance: f64) -> Result<()> {
+    if tolerance > 0.0 && tolerance < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: "tolerance", expected: "between 0 and 1", found: tolerance.to_string() })
+}
+
+impl Landmarks {
+    /// Takes the first `count` rows of the sample, which are uniform, and whitens them if asked.
+    pub(super) fn fit(kernel: Kernel, whiten: bool, tolerance: f64, sample: &Sample, count: usize) -> Result<Self> {
+        if sample.is_empty() {
+            return Err(Error::NoRows);
+        }
+        let rows = match sample.rows(count) {
+            OwnedRows::Dense(rows) => rows,
+            sparse @ OwnedRows::Sparse(_) => {
+                let view = sparse.view();
+                let mut rows = Matrix::zeros(view.count(), view.columns());
+                (0..view.count()).for_each(|i| view.densify(i, rows.row_mut(i)));
+                rows
+            }
+        };
+        if !whiten {
+            return Ok(Landmarks::new(rows, None));
+        }
+        let gram = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
+        let (pivots, lower) = pivoted_cholesky(gram, tolerance);
+        let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
+        let inverse = linalg::lower_inverse(&lower);
+        let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);
+        Ok(Landmarks::new(kept, Some(whitening)))
+    }
+
+    /// From stored state.
+    pub(crate) fn new(rows: Matrix<f64>, whitening: Option<Matrix<f64>>) -> Self {
+        Landmarks { rows, whitening, packed_rows: Packed::default(), packed_whitening: Packed::default() }
+    }
+
+    pub(crate) fn rows(&self) -> &Matrix<f64> {
+        &self.rows
+    }
+
+    pub(crate) fn whitening(&self) -> Option<&Matrix<f64>> {
+        self.whitening.as_ref()
+    }
+
+    pub(super) fn input_dim(&self) -> usize {
+        self.rows.columns()
+    }
+
+    pub(super) fn output_dim(&self) -> usize {
+        self.rows.rows()
+    }
+
+    /// F₁ or F₂ of each row.
+    pub(super) fn apply<T: Scalar>(&self, kernel: Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
+        let count = self.rows.rows();
+        let panels = self.packed_rows.get(|| pack_rows(&Rows::Dense(convert::<T>(&self.rows).view())));
+        let Some(whitening) = &self.whitening else {
+            return kernel.values(rows, panels, out, count);
+        };
+        let factor = self.packed_whitening.get(|| {
+            let column = |j: usize, column: &mut [T]| {
+                (0..=j).for_each(|i| column[i] = T::from_f64(whitening.row(i)[j]));
+            };
+            Panels::pack(Isa::best(), count, count, column).upper_triangular()
+        });
+        let mut values = vec![T::default(); rows.count() * count];
+        kernel.values(rows, panels, &mut values, count);
+        if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
+            apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
+        }
+    }
+}
+
+/// The same entries in another precision.
+fn convert<T: Scalar>(matrix: &Matrix<f64>) -> Matrix<T> {
+    Matrix::from_fn(matrix.rows(), matrix.columns(), |i, j| T::from_f64(matrix.row(i)[j]))
+}
+
+/// Columns of the factor computed before the rest of the matrix is updated by one product.
+const PANEL: usize = 64;
+
+/// PᵀAP ≈ LLᵀ with the pivots in the order taken, stopping when no remaining diagonal exceeds tolerance·max(diagonal).
+///
+/// Returns the positions of the pivots and the lower triangular factor of their part of A.
+fn pivoted_cholesky(mut a: Matrix<f64>, tolerance: f64) -> (Vec<usize>, Matrix<f64>) {
+    let n = a.rows();
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut diagonal: Vec<f64> = (0..n).map(|i| a.row(i)[i]).collect();
+    let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
+    // factor.row(k) is column k of L, in the current order of rows.
+    let mut factor = Matrix::<f64>::zeros(n, n);
+    let mut rank = 0;
+    while rank < n {
+        let start = rank;
+        let end = n.min(start + PANEL);
+        while rank < end {
+            let best = (rank..n).fold(rank, |best, i| if diagonal[i] > diagonal[best] { i } else { best });
+            if !(diagonal[best] > stop) {
+                return finish(order, &factor, rank);
+            }
+            swap(&mut a, &mut factor, rank, best);
+            order.swap(rank, best);
+            diagonal.swap(rank, best);
+            let pivot = diagonal[rank].sqrt();
+            let mut column: Vec<f64> = a.row(rank)[rank..].to_vec();
+            for k in start..rank {
+                let row = factor.row(k);
+                let along = row[rank];
+                column.iter_mut().zip(&row[rank..]).for_each(|(c, l)| *c -= along * l);
+            }
+            column.iter_mut().for_each(|c| *c /= pivot);
+            column[0] = pivot;
+            for i in rank + 1..n {
+                diagonal[i] -= column[i - rank] * column[i - rank];
+            }
+            factor.row_mut(rank)[rank..].copy_from_slice(&column);
+            rank += 1;
+        }
+        if rank < n {
+            let panel = &factor.as_slice()[start * n..rank * n];
+            linalg::subtract_square(&mut a, panel, rank - start, rank);
+        }
+    }
+    finish(order, &factor, rank)
+}
+
+/// Exchanges rows and columns i ≤ j of the symmetric matrix and of the factor.
+fn swap(a: &mut Matrix<f64>, factor: &mut Matrix<f64>, i: usize, j: usize) {
+    if i == j {
+        return;
+    }
+    let n = a.columns();
+    for k in 0..n {
+        a.as_mut_slice().swap(i * n + k, j * n + k);
+    }
+    for k in 0..n {
+        a.row_mut(k).swap(i, j);
+        factor.row_mut(k).swap(i, j);
+    }
+}
+
+fn finish(mut order: Vec<usize>, factor: &Matrix<f64>, rank: usize) -> (Vec<usize>, Matrix<f64>) {
+    order.truncate(rank);
+    (order, Matrix::from_fn(rank, rank, |i, k| if k <= i { factor.row(k)[i] } else { 0.0 }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Absolute, assert_close, normals};
+
+    #[test]
+    fn the_factor_multiplies_back_and_finds_the_rank() {
+        for (n, rank) in [(1, 1), (5, 3), (150, 150), (150, 70)] {
+            let b = Matrix::new(n, rank, normals(n, rank, 9)).unwrap();
+            let a = Matrix::from_fn(n, n, |i, j| b.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum());
+            let (pivots, lower) = pivoted_cholesky(a.clone(), 1e-10);
+            assert_eq!(pivots.len(), rank, "rank of {n}×{n}");
+            for i in 0..rank {
+                for j in 0..rank {
+                    let product: f64 = (0..rank).map(|k| lower.row(i)[k] * lower.row(j)[k]).sum();
+                    assert_close(&[product], &[a.row(pivots[i])[pivots[j]]], Absolute(1e-9 * rank as f64));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Kernel → features.
+//!
+//! ```text
+//! z : ℝᵈ → ℝᴰ   with   z(x)·z(y) ≈ k(x, y)
+//! ```
+//! A [`MapSpec`] says which map, as plain data; a [`Map`] is ready to be applied. Maps that draw their features from
+//! the kernel alone are built; those that look at rows are fitted to a sample. One file per map.
+
+mod exact;
+mod fourier;
+mod landmarks;
+mod packed;
+
+use serde::{Deserialize, Serialize};
+
+pub use packed::Packed;
+
+pub(crate) use fourier::Fourier;
+pub(crate) use landmarks::Landmarks;
+
+use crate::plan::available_memory;
+use crate::stat::Sample;
+use crate::{Engine, Error, Kernel, Matrix, Result, Rows, Scalar};
+
+/// Which map, as plain data: kernel, method, size, seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapSpec {
+    /// What similarity means.
+    pub kernel: Kernel,
+    /// How features are made of it.
+    pub method: Method,
+    /// D: real output features asked for, always. Landmarks may give fewer (their rank), the exact map gives its own number.
+    pub features: usize,
+    /// Of all chance in the map.
+    pub seed: u64,
+}
+
+/// How features are made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Method {
+    /// The kernel's own finite features: the rows themselves for the linear kernel.
+    Exact,
+    /// Random Fourier features, for shift-invariant kernels.
+    Fourier {
+        /// Pairs or offsets.
+        form: FourierForm,
+        /// How frequencies are drawn.
+        draw: FrequencyDraw,
+    },
+    /// Kernel values at landmarks, for any kernel.
+    Landmarks {
+        /// Whitened (Nyström): inner products approximate the kernel. Otherwise the plain values.
+        whiten: bool,
+        /// A landmark is left out when what the others miss of it is at most this part of the largest k(x, x).
+        tolerance: f64,
+    },
+}
+
+/// The two ways to make real features of a frequency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FourierForm {
+    /// (cos ω·x, sin ω·x): two features a frequency, lower variance for the Gaussian at every distance.
+    Pairs,
+    /// √2·cos(ω·x + b): one feature a frequency.
+    Offset,
+}
+
+/// How frequencies are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrequencyDraw {
+    /// Independently.
+    Independent,
+    /// Orthogonal within blocks of d, for isotropic laws.
+    Orthogonal,
+}
+
+impl Method {
+    /// Whitened landmarks that keep what single precision can resolve.
+    pub const LANDMARKS: Method = Method::Landmarks { whiten: true, tolerance: 1e-7 };
+}
+
+impl MapSpec {
+    /// The number of features where nothing else is said.
+    pub const FEATURES: usize = 2048;
+
+    /// The usual map of a kernel: exact if it has one, orthogonal Fourier pairs if isotropic, independent ones otherwise.
+    pub fn auto(kernel: Kernel) -> Self {
+        let method = match kernel {
+            Kernel::Linear => Method::Exact,
+            Kernel::Gaussian { .. } => {
+                Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal }
+            }
+            Kernel::Laplace { .. } => Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Independent },
+        };
+        MapSpec { kernel, method, features: Self::FEATURES, seed: 0 }
+    }
+
+    /// Independent Fourier pairs.
+    pub fn fourier(kernel: Kernel) -> Self {
+        let method = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Independent };
+        MapSpec { kernel, method, features: Self::FEATURES, seed: 0 }
+    }
+
+    /// Whitened landmarks.
+    pub fn landmarks(kernel: Kernel) -> Self {
+        MapSpec { kernel, method: Method::LANDMARKS, features: Self::FEATURES / 2, seed: 0 }
+    }
+
+    /// Whether the map looks at rows, so that it is fitted and not built.
+    pub fn needs_sample(&self) -> bool {
+        matches!(self.method, Method::Landmarks { .. })
+    }
+
+    /// Everything that can be said without rows is in order.
+    pub fn validate(&self) -> Result<()> {
+        self.kernel.validate()?;
+        if self.features == 0 {
+            return Err(Error::Parameter { name: "features", expected: "at least 1", found: "0".to_owned() });
+        }
+        match self.method {
+            Method::Exact => exact::validate(&self.kernel),
+            Method::Fourier { form, draw } => fourier::validate(&self.kernel, form, draw, self.features),
+            Method::Landmarks { tolerance, .. } => landmarks::validate(tolerance),
+        }
+    }
+
+    /// A map of rows with `input_dim` columns, from the seed alone.
+    pub fn build(&self, input_dim: usize) -> Result<Map> {
+        self.check(input_dim)?;
+        match self.method {
+            Method::Exact => Ok(self.map(input_dim, input_dim, State::Exact)),
+            Method::Fourier { form, draw } => {
+                let fourier = Fourier::build(self, form, draw, input_dim)?;
+                Ok(self.map(input_dim, self.features, State::Fourier(fourier)))
+            }
+            Method::Landmarks { .. } => Err(Error::Unsupported {
+                what: "building a landmark map from a seed".to_owned(),
+                reason: "landmarks are rows of the data",
+                instead: "fit it to a sample",
+            }),
+        }
+    }
+
+    /// A map fitted to a sample of rows; where the map does not look at rows, the same as [`MapSpec::build`].
+    pub fn fit(&self, sample: &Sample) -> Result<Map> {
+        let Method::Landmarks { whiten, tolerance } = self.method else { return self.build(sample.columns()) };
+        self.check(sample.columns())?;
+        let landmarks = Landmarks::fit(self.kernel, whiten, tolerance, sample, self.features)?;
+        Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+    }
+
+    fn map(&self, input_dim: usize, output_dim: usize, state: State) -> Map {
+        Map { spec: self.clone(), input_dim, output_dim, state }
+    }
+
+    /// Parameters, shape and memory, before anything large is made.
+    pub(crate) fn check(&self, input_dim: usize) -> Result<()> {
+        self.validate()?;
+        if input_dim == 0 {
+            return Err(Error::NoColumns);
+        }
+        let needed = self.bytes(input_dim);
+        let limit = available_memory().unwrap_or(u64::MAX) / 10 * 9;
+        if needed > limit {
+            let what = format!("a map of {input_dim} columns to {} features", self.features);
+            return Err(Error::Memory { what, needed, limit });
+        }
+        Ok(())
+    }
+
+    /// Bytes of a map in memory, packed for both precisions.
+    pub(crate) fn bytes(&self, input_dim: usize) -> u64 {
+        let (d, features) = (input_dim as f64, self.features as f64);
+        let entries = match self.method {
+            Method::Exact => 0.0,
+            Method::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
+            Method::Fourier { form: FourierForm::Offset, .. } => d * features,
+            Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },
+        };
+        (entries * (8.0 + 8.0 + 4.0)) as u64
+    }
+}
+
+/// A map, ready to be applied.
+#[derive(Clone, Debug)]
+pub struct Map {
+    spec: MapSpec,
+    input_dim: usize,
+    output_dim: usize,
+    state: State,
+}
+
+/// What a map holds beyond its spec.
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    Exact,
+    Fourier(Fourier),
+    Landmarks(Landmarks),
+}
+
+impl Map {
+    /// What it was made from.
+    pub fn spec(&self) -> &MapSpec {
+        &self.spec
+    }
+
+    /// Columns of the rows, d.
+    pub fn input_dim(&self) -> usize {
+        self.input_dim
+    }
+
+    /// Real features, D.
+    pub fn output_dim(&self) -> usize {
+        self.output_dim
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// A map with fitted state that was read from a file, shapes already checked.
+    pub(crate) fn from_landmarks(spec: MapSpec, landmarks: Landmarks) -> Map {
+        let (input_dim, output_dim) = (landmarks.input_dim(), landmarks.output_dim());
+        Map { spec, input_dim, output_dim, state: State::Landmarks(landmarks) }
+    }
+
+    /// Features of `rows`, row i at `out[i·D..]`.
+    ///
+    /// The door is [`Map::transform`] or a sweep: rows here have the map's columns, are finite, and `out` has their size.
+    pub(crate) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+        match &self.state {
+            State::Exact => exact::apply(rows, out),
+            State::Fourier(fourier) => fourier.apply(rows, out),
+            State::Landmarks(landmarks) => landmarks.apply(self.spec.kernel, rows, out),
+        }
+    }
+
+    /// As [`Map::apply`], shared by the threads of the current pool.
+    pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+        use rayon::prelude::*;
+        /// Rows handled at once: as many as share one read of the map.
+        const CHUNK: usize = 64;
+        out.par_chunks_mut(CHUNK * self.output_dim).enumerate().for_each(|(i, out)| {
+            let range = i * CHUNK..rows.count().min((i + 1) * CHUNK);
+            self.apply(&rows.slice(range), out);
+        });
+    }
+
+    /// Features of all rows.
+    pub fn transform<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Matrix<T>> {
+        let size = (rows.count() as u64).saturating_mul((self.output_dim * size_of::<T>()) as u64);
+        engine.check_memory(|| format!("a matrix of {} × {} features", rows.count(), self.output_dim), size)?;
+        let mut out = Matrix::zeros(rows.count(), self.output_dim);
+        self.transform_into(engine, rows, out.as_mut_slice())?;
+        Ok(out)
+    }
+
+    /// Features of all rows, written to memory of the caller's, row after row.
+    pub fn transform_into<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T]) -> Result<()> {
+        if rows.columns() != self.input_dim {
+            return Err(Error::ColumnCount { expected: self.input_dim, found: rows.columns() });
+        }
+        let expected = rows.count().saturating_mul(self.output_dim);
+        if out.len() != expected {
+            return Err(Error::Length { what: "features to write", expected, found: out.len() });
+        }
+        rows.check_finite(0)?;
+        /// Rows between two looks at the observer.
+        const STEP: usize = 16 * crate::sweep::BLOCK;
+        for start in (0..rows.count()).step_by(STEP) {
+            let end = rows.count().min(start + STEP);
+            let out = &mut out[start * self.output_dim..end * self.output_dim];
+            engine.install(|| self.apply_in_parallel(&rows.slice(start..end), out));
+            let fraction = Some(end as f64 / rows.count() as f64);
+            engine.tell(&crate::Event::Progress { phase: "features", rows: end as u64, fraction })?;
+        }
+        Ok(())
+    }
+}

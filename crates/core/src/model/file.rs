@@ -1,0 +1,526 @@
+//! The model file.
+//!
+//! ```text
+//! safetensors:  8 bytes length | JSON header | tensors         one metadata key, `bochner` = canonical JSON ≤ 1 MiB
+//! ```
+//! What grows with the data is a tensor: coefficients, scaling, landmarks, names (bytes and ends). Frequencies are not stored: the seed makes
+//! them again, and their fingerprint says whether it made the same. A checksum covers every byte that matters. Nothing in a file
+//! is code, a path or a class name, and every size is checked against the file before memory is taken for it. Two
+//! fits with equal results give equal bytes: there is no time, host or thread count inside.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Head, Model, Training};
+use crate::encode::{Columns, Labels, Scaling};
+use crate::map::{Landmarks, State};
+use crate::{Certificate, Encoder, Error, LabelKind, Map, MapSpec, Matrix, Method, Result};
+
+/// The format that is written; the only one so far.
+const FORMAT: u32 = 1;
+
+/// The metadata key.
+const KEY: &str = "bochner";
+
+/// The largest JSON that is read.
+const MOST_JSON: usize = 1 << 20;
+
+/// The largest header: the JSON, escaped inside another, and the list of tensors.
+const MOST_HEADER: u64 = 4 << 20;
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// Too short to hold a header.
+    #[error("expected at least 8 bytes, found {found}")]
+    Short {
+        /// Bytes of the file.
+        found: u64,
+    },
+    /// A header that does not fit the file, or is larger than any model needs.
+    #[error("expected a header of at most {most} bytes, found one of {found}; is this a .bochner file?")]
+    Header {
+        /// The most that could be.
+        most: u64,
+        /// What the file says.
+        found: u64,
+    },
+    /// Not the container that it should be.
+    #[error("expected a safetensors file: {reason}")]
+    Container {
+        /// What the container's reader says.
+        reason: String,
+    },
+    /// A safetensors file of somebody else's.
+    #[error("expected metadata under the key \"bochner\", found none: a safetensors file, but not a model of bochner")]
+    NotAModel,
+    /// A format that this version does not know.
+    #[error("expected format {known}, found {found}; a newer bochner wrote this file")]
+    Format {
+        /// The format that is known.
+        known: u32,
+        /// The format of the file.
+        found: u64,
+    },
+    /// Metadata that cannot be read.
+    #[error("expected metadata of format {FORMAT}: {reason}")]
+    Metadata {
+        /// What the JSON reader says.
+        reason: String,
+    },
+    /// A tensor is missing or has the wrong shape or type.
+    #[error("expected a tensor \"{name}\" of {expected}, found {found}")]
+    Tensor {
+        /// Its name.
+        name: &'static str,
+        /// Type and shape.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A number that is not finite.
+    #[error("expected finite numbers in tensor \"{name}\", found {value} at position {at}")]
+    NotFinite {
+        /// The tensor.
+        name: &'static str,
+        /// Where.
+        at: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Names whose boundaries or bytes make no sense.
+    #[error("expected \"{name}\" to be names in UTF-8 with ascending ends, found otherwise")]
+    Names {
+        /// Which names.
+        name: &'static str,
+    },
+    /// The parts of the file do not agree.
+    #[error("expected {expected} {what}, found {found}")]
+    Mismatch {
+        /// What is counted.
+        what: &'static str,
+        /// One part's number.
+        expected: usize,
+        /// Another part's.
+        found: usize,
+    },
+    /// The file was changed or damaged after it was written.
+    #[error("expected checksum {expected}, found {found}: the file is damaged")]
+    Checksum {
+        /// As stored.
+        expected: String,
+        /// As computed.
+        found: String,
+    },
+    /// The seed gives other frequencies here than where the model was made.
+    #[error("expected a map with fingerprint {expected}, this machine makes {found}: predictions would differ")]
+    Fingerprint {
+        /// As stored.
+        expected: String,
+        /// As made here.
+        found: String,
+    },
+}
+
+/// The JSON under the key. Field order is the order in the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meta {
+    format: u32,
+    checksum: String,
+    /// Of what the seed makes: empty if nothing is regenerated.
+    fingerprint: String,
+    version: String,
+    instruction_set: String,
+    map: MapSpec,
+    input_dim: usize,
+    output_dim: usize,
+    outputs: usize,
+    columns: ColumnsMeta,
+    target: String,
+    head: HeadMeta,
+    scaled: bool,
+    shifted: bool,
+    training: Training,
+    certificate: Certificate,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum ColumnsMeta {
+    Unnamed,
+    Named,
+    Sparse { name: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum HeadMeta {
+    Regression,
+    Classification { labels: LabelKind, count: usize },
+}
+
+impl Model {
+    /// Writes the model to a file: to a temporary one beside it first, then renamed, so that no torn file is ever seen.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let bytes = self.to_bytes()?;
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.tmp", std::process::id()));
+        let temporary = Path::new(&temporary);
+        let write = || -> std::io::Result<()> {
+            let mut file = std::fs::File::create(temporary)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            std::fs::rename(temporary, path)
+        };
+        write().map_err(|source| {
+            // The first error is the one to tell; a leftover temporary file is the lesser evil.
+            let _ = std::fs::remove_file(temporary);
+            io(source)
+        })
+    }
+
+    /// Reads a model from a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+        let path = path.as_ref();
+        let io = |source| Error::Io { path: path.to_owned(), source };
+        let mut file = std::fs::File::open(path).map_err(io)?;
+        let size = file.metadata().map_err(io)?.len();
+        let mut start = [0u8; 8];
+        if size < 8 {
+            return Err(FileError::Short { found: size }.into());
+        }
+        std::io::Read::read_exact(&mut file, &mut start).map_err(io)?;
+        check_header(&start, size)?;
+        let limit = crate::plan::available_memory().unwrap_or(u64::MAX);
+        if size > limit / 2 {
+            return Err(Error::Memory { what: "reading the model".to_owned(), needed: 2 * size, limit });
+        }
+        let mut bytes = Vec::from(start);
+        std::io::Read::read_to_end(&mut file, &mut bytes).map_err(io)?;
+        Model::from_bytes(&bytes)
+    }
+
+    /// The model as the bytes of its file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let tensors = self.tensors();
+        let mut meta = self.meta();
+        meta.checksum = checksum(&meta, tensors.iter().map(|t| (t.name, t.bytes.as_slice())))?;
+        let json = json(&meta)?;
+        if json.len() > MOST_JSON {
+            let reason = format!("{} bytes of it, more than {MOST_JSON}", json.len());
+            return Err(FileError::Metadata { reason }.into());
+        }
+        let views = tensors
+            .iter()
+            .map(|t| Ok((t.name, TensorView::new(t.dtype, t.shape.clone(), &t.bytes).map_err(container)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let metadata = HashMap::from([(KEY.to_owned(), json)]);
+        safetensors::serialize(views, Some(metadata)).map_err(container)
+    }
+
+    /// A model from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
+        let size = bytes.len() as u64;
+        let Some(start) = bytes.first_chunk::<8>() else { return Err(FileError::Short { found: size }.into()) };
+        check_header(start, size)?;
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(container)?;
+        let json = header.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or(FileError::NotAModel)?;
+        let meta = read_meta(json)?;
+        let file = File { tensors: SafeTensors::deserialize(bytes).map_err(container)? };
+        file.check(&meta)?;
+        file.model(meta)
+    }
+
+    fn meta(&self) -> Meta {
+        let columns = match self.encoder.columns() {
+            Columns::Unnamed { .. } => ColumnsMeta::Unnamed,
+            Columns::Named { .. } => ColumnsMeta::Named,
+            Columns::Sparse { name, .. } => ColumnsMeta::Sparse { name: name.clone() },
+        };
+        let head = match &self.head {
+            Head::Regression => HeadMeta::Regression,
+            Head::Classification { labels } => {
+                HeadMeta::Classification { labels: labels.kind(), count: labels.len() }
+            }
+        };
+        Meta {
+            format: FORMAT,
+            checksum: String::new(),
+            fingerprint: fingerprint(&self.map),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instruction_set: bochner_simd::Isa::best().name().to_owned(),
+            map: self.map.spec().clone(),
+            input_dim: self.map.input_dim(),
+            output_dim: self.map.output_dim(),
+            outputs: self.intercept.len(),
+            columns,
+            target: self.target.clone(),
+            head,
+            scaled: self.encoder.scaling().is_some(),
+            shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
+            training: self.training.clone(),
+            certificate: self.certificate.clone(),
+        }
+    }
+
+    fn tensors(&self) -> Vec<Tensor> {
+        let (features, outputs) = (self.map.output_dim(), self.intercept.len());
+        let mut list = vec![
+            Tensor::numbers("coefficients", vec![outputs, features], self.coefficients.as_slice()),
+            Tensor::numbers("intercept", vec![outputs], &self.intercept),
+        ];
+        if let Some(scaling) = self.encoder.scaling() {
+            list.push(Tensor::numbers("scaling.factor", vec![scaling.factor().len()], scaling.factor()));
+            if !scaling.shift().is_empty() {
+                list.push(Tensor::numbers("scaling.shift", vec![scaling.shift().len()], scaling.shift()));
+            }
+        }
+        if let State::Landmarks(landmarks) = self.map.state() {
+            let rows = landmarks.rows();
+            list.push(Tensor::numbers("landmarks", vec![rows.rows(), rows.columns()], rows.as_slice()));
+            if let Some(w) = landmarks.whitening() {
+                list.push(Tensor::numbers("whitening", vec![w.rows(), w.columns()], w.as_slice()));
+            }
+        }
+        if let Columns::Named { names } = self.encoder.columns() {
+            list.extend(Tensor::names("columns.bytes", "columns.ends", names));
+        }
+        if let Head::Classification { labels } = &self.head {
+            list.extend(Tensor::names("labels.bytes", "labels.ends", labels.texts()));
+        }
+        list.sort_by_key(|tensor| tensor.name);
+        list
+    }
+}
+
+/// The header fits the file and is no larger than a model's can be.
+fn check_header(start: &[u8; 8], size: u64) -> Result<()> {
+    let (found, most) = (u64::from_le_bytes(*start), MOST_HEADER.min(size - 8));
+    if found > most { Err(FileError::Header { most, found }.into()) } else { Ok(()) }
+}
+
+fn container(error: safetensors::SafeTensorError) -> Error {
+    FileError::Container { reason: error.to_string() }.into()
+}
+
+fn json(meta: &Meta) -> Result<String> {
+    serde_json::to_string(meta).map_err(|error| FileError::Metadata { reason: error.to_string() }.into())
+}
+
+fn read_meta(json: &str) -> Result<Meta> {
+    let metadata = |reason: String| Error::from(FileError::Metadata { reason });
+    if json.len() > MOST_JSON {
+        return Err(metadata(format!("{} bytes of it, more than {MOST_JSON}", json.len())));
+    }
+    // The format first: everything else may be different in another.
+    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| metadata(error.to_string()))?;
+    match value.get("format").and_then(serde_json::Value::as_u64) {
+        Some(found) if found == u64::from(FORMAT) => {}
+        Some(found) => return Err(FileError::Format { known: FORMAT, found }.into()),
+        None => return Err(metadata("no format number".to_owned())),
+    }
+    serde_json::from_value(value).map_err(|error| metadata(error.to_string()))
+}
+
+/// A hash of the metadata (without the checksum itself) and of all tensors.
+fn checksum<'a>(meta: &Meta, tensors: impl Iterator<Item = (&'a str, &'a [u8])>) -> Result<String> {
+    let mut hash = Xxh3::new();
+    hash.update(json(&Meta { checksum: String::new(), ..meta.clone() })?.as_bytes());
+    for (name, bytes) in tensors {
+        hash.update(name.as_bytes());
+        hash.update(&(bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    Ok(format!("{:032x}", hash.digest128()))
+}
+
+/// A hash of what the seed makes.
+fn fingerprint(map: &Map) -> String {
+    let State::Fourier(fourier) = map.state() else { return String::new() };
+    let mut hash = Xxh3::new();
+    for numbers in fourier.regenerated() {
+        numbers.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    }
+    format!("{:032x}", hash.digest128())
+}
+
+/// A tensor to be written.
+struct Tensor {
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn numbers(name: &'static str, shape: Vec<usize>, values: &[f64]) -> Tensor {
+        Tensor { name, dtype: Dtype::F64, shape, bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect() }
+    }
+
+    /// Strings end to end, and where each ends.
+    fn names(bytes: &'static str, ends: &'static str, names: &[String]) -> [Tensor; 2] {
+        let text = names.concat().into_bytes();
+        let mut end = 0u64;
+        let positions: Vec<u8> = names
+            .iter()
+            .flat_map(|name| {
+                end += name.len() as u64;
+                end.to_le_bytes()
+            })
+            .collect();
+        [
+            Tensor { name: bytes, dtype: Dtype::U8, shape: vec![text.len()], bytes: text },
+            Tensor { name: ends, dtype: Dtype::U64, shape: vec![names.len()], bytes: positions },
+        ]
+    }
+}
+
+/// A file that is being read.
+struct File<'a> {
+    tensors: SafeTensors<'a>,
+}
+
+impl<'a> File<'a> {
+    /// The checksum is that of the content.
+    fn check(&self, meta: &Meta) -> Result<()> {
+        let mut names: Vec<&str> = self.tensors.names().into_iter().collect();
+        names.sort_unstable();
+        let views = names
+            .iter()
+            .map(|name| Ok((*name, self.tensors.tensor(name).map_err(container)?.data())))
+            .collect::<Result<Vec<_>>>()?;
+        let found = checksum(meta, views.into_iter())?;
+        if found == meta.checksum {
+            Ok(())
+        } else {
+            Err(FileError::Checksum { expected: meta.checksum.clone(), found }.into())
+        }
+    }
+
+    fn model(&self, meta: Meta) -> Result<Model> {
+        let head = self.head(&meta)?;
+        let map = self.map(&meta)?;
+        let encoder = self.encoder(&meta)?;
+        let coefficients = self.matrix("coefficients", meta.outputs, meta.output_dim)?;
+        let intercept = self.numbers("intercept", &[meta.outputs])?;
+        let Meta { target, training, certificate, .. } = meta;
+        Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training })
+    }
+
+    fn head(&self, meta: &Meta) -> Result<Head> {
+        let expected = match &meta.head {
+            HeadMeta::Regression => return Ok(Head::Regression),
+            HeadMeta::Classification { count: 2, .. } => 1,
+            HeadMeta::Classification { count, .. } => *count,
+        };
+        if expected != meta.outputs || expected == 0 {
+            return Err(FileError::Mismatch { what: "outputs", expected, found: meta.outputs }.into());
+        }
+        let HeadMeta::Classification { labels: kind, count } = &meta.head else { return Ok(Head::Regression) };
+        let texts = self.names("labels.bytes", "labels.ends", *count)?;
+        Ok(Head::Classification { labels: Labels::new(*kind, texts) })
+    }
+
+    /// The map: regenerated from its seed and compared, or from its stored state.
+    fn map(&self, meta: &Meta) -> Result<Map> {
+        let mismatch = |what, expected, found| Error::from(FileError::Mismatch { what, expected, found });
+        let spec = meta.map.clone();
+        // Shapes that coefficients confirm come first: nothing is made whose size the file does not back.
+        self.numbers("coefficients", &[meta.outputs, meta.output_dim])?;
+        spec.check(meta.input_dim)?;
+        let map = match spec.method {
+            Method::Landmarks { whiten, .. } => {
+                let rows = self.matrix("landmarks", meta.output_dim, meta.input_dim)?;
+                let whitening =
+                    whiten.then(|| self.matrix("whitening", meta.output_dim, meta.output_dim)).transpose()?;
+                Map::from_landmarks(spec, Landmarks::new(rows, whitening))
+            }
+            _ => {
+                let expected = if spec.method == Method::Exact { meta.input_dim } else { spec.features };
+                if expected != meta.output_dim {
+                    return Err(mismatch("features", expected, meta.output_dim));
+                }
+                spec.build(meta.input_dim)?
+            }
+        };
+        let found = fingerprint(&map);
+        if found != meta.fingerprint {
+            return Err(FileError::Fingerprint { expected: meta.fingerprint.clone(), found }.into());
+        }
+        Ok(map)
+    }
+
+    fn encoder(&self, meta: &Meta) -> Result<Encoder> {
+        let columns = match &meta.columns {
+            ColumnsMeta::Unnamed => Columns::Unnamed { count: meta.input_dim },
+            ColumnsMeta::Named => {
+                Columns::Named { names: self.names("columns.bytes", "columns.ends", meta.input_dim)? }
+            }
+            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: meta.input_dim },
+        };
+        let encoder = Encoder::identity(meta.input_dim).with_columns(columns);
+        if !meta.scaled {
+            return Ok(encoder);
+        }
+        let factor = self.numbers("scaling.factor", &[meta.input_dim])?;
+        let shift = if meta.shifted { self.numbers("scaling.shift", &[meta.input_dim])? } else { Vec::new() };
+        Ok(encoder.with_scaling(Scaling::from_parts(shift, factor)?))
+    }
+
+    fn matrix(&self, name: &'static str, rows: usize, columns: usize) -> Result<Matrix<f64>> {
+        Matrix::new(rows, columns, self.numbers(name, &[rows, columns])?)
+    }
+
+    fn numbers(&self, name: &'static str, shape: &[usize]) -> Result<Vec<f64>> {
+        let bytes = self.bytes(name, Dtype::F64, shape)?;
+        let values: Vec<f64> = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(array(b))).collect();
+        match values.iter().position(|x| !x.is_finite()) {
+            None => Ok(values),
+            Some(at) => Err(FileError::NotFinite { name, at, value: values[at] }.into()),
+        }
+    }
+
+    fn names(&self, bytes: &'static str, ends: &'static str, count: usize) -> Result<Vec<String>> {
+        let wrong = || Error::from(FileError::Names { name: bytes });
+        let ends = self.bytes(ends, Dtype::U64, &[count])?;
+        let length = self.tensors.tensor(bytes).map_err(container)?.data().len();
+        let text = std::str::from_utf8(self.bytes(bytes, Dtype::U8, &[length])?).map_err(|_| wrong())?;
+        let mut start = 0;
+        let mut names = Vec::with_capacity(count);
+        for end in ends.chunks_exact(8) {
+            let end = usize::try_from(u64::from_le_bytes(array(end))).map_err(|_| wrong())?;
+            names.push(text.get(start..end).ok_or_else(wrong)?.to_owned());
+            start = end;
+        }
+        if start == text.len() { Ok(names) } else { Err(wrong()) }
+    }
+
+    /// The bytes of a tensor of this type and shape; the container has checked that shape and bytes agree.
+    fn bytes(&self, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8]> {
+        let expected = format!("{dtype:?} {shape:?}");
+        let Ok(tensor) = self.tensors.tensor(name) else {
+            return Err(FileError::Tensor { name, expected, found: "none".to_owned() }.into());
+        };
+        if tensor.dtype() == dtype && tensor.shape() == shape {
+            return Ok(tensor.data());
+        }
+        let found = format!("{:?} {:?}", tensor.dtype(), tensor.shape());
+        Err(FileError::Tensor { name, expected, found }.into())
+    }
+}
+
+/// Eight bytes of a slice that has eight.
+fn array(bytes: &[u8]) -> [u8; 8] {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(bytes);
+    eight
+}

@@ -1,0 +1,181 @@
+//! A fitted model: encoder, map, coefficients, head, certificate. It predicts and it is saved.
+
+pub mod file;
+
+use serde::{Deserialize, Serialize};
+
+use crate::encode::{Columns, Labels, rows_of};
+use crate::learn::CurvePoint;
+use crate::sweep::BLOCK;
+use crate::table::{ColumnInfo, Table};
+use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar};
+
+/// What the outputs mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Head {
+    /// The outputs are the predictions.
+    Regression,
+    /// The outputs are scores: two classes by the sign of one, more by the largest.
+    Classification {
+        /// The classes.
+        labels: Labels,
+    },
+}
+
+/// How the coefficients were found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    /// Rows with positive weight.
+    pub rows: u64,
+    /// λ, given or chosen.
+    pub lambda: f64,
+    /// The cross-validation curve; empty if λ was given.
+    pub curve: Vec<CurvePoint>,
+    /// tr S(S + λI)⁻¹: how many coefficients the data decide.
+    pub degrees_of_freedom: f64,
+    /// Folds of the cross-validation; 1 if λ was given.
+    pub folds: usize,
+    /// Whether a constant was fitted.
+    pub intercept: bool,
+}
+
+/// A fitted model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    encoder: Encoder,
+    /// Name of the target column; empty where it has none.
+    target: String,
+    map: Map,
+    /// Outputs × features.
+    coefficients: Matrix<f64>,
+    intercept: Vec<f64>,
+    head: Head,
+    certificate: Certificate,
+    training: Training,
+}
+
+impl Model {
+    pub(crate) fn new(
+        encoder: Encoder,
+        map: Map,
+        coefficients: Matrix<f64>,
+        intercept: Vec<f64>,
+        head: Head,
+        certificate: Certificate,
+        training: Training,
+    ) -> Model {
+        Model { encoder, target: String::new(), map, coefficients, intercept, head, certificate, training }
+    }
+
+    /// The same model behind another encoder.
+    pub fn with_encoder(self, encoder: Encoder) -> Model {
+        Model { encoder, ..self }
+    }
+
+    /// The same model with names for its columns and its target.
+    pub fn with_names(self, columns: Columns, target: &str) -> Model {
+        let encoder = self.encoder.clone().with_columns(columns);
+        Model { encoder, target: target.to_owned(), ..self }
+    }
+
+    /// From columns to rows.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The name of the target; empty if it has none.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// From rows to features.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// One row of coefficients for each output.
+    pub fn coefficients(&self) -> &Matrix<f64> {
+        &self.coefficients
+    }
+
+    /// One constant for each output.
+    pub fn intercept(&self) -> &[f64] {
+        &self.intercept
+    }
+
+    /// What the outputs mean.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The kernel error: bound and measured.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// How the coefficients were found.
+    pub fn training(&self) -> &Training {
+        &self.training
+    }
+
+    /// Outputs for each row: predictions of a regression, scores of a classification.
+    pub fn decide<'a, T: Scalar>(&self, engine: &Engine, rows: Rows<'a, T>) -> Result<Matrix<f64>>
+    where
+        AnyRows<'a>: From<Rows<'a, T>>,
+    {
+        if rows.columns() != self.encoder.columns().count() {
+            return Err(Error::ColumnCount { expected: self.encoder.columns().count(), found: rows.columns() });
+        }
+        rows.check_finite(0)?;
+        let outputs = self.intercept.len();
+        let size = (rows.count() as u64).saturating_mul(8 * outputs as u64);
+        engine.check_memory(|| format!("{} predictions", rows.count()), size)?;
+        let mut out = Matrix::zeros(rows.count(), outputs);
+        for start in (0..rows.count()).step_by(BLOCK) {
+            let end = rows.count().min(start + BLOCK);
+            let block = &mut out.as_mut_slice()[start * outputs..end * outputs];
+            engine.install(|| self.decide_block(&rows.slice(start..end), block));
+            let fraction = Some(end as f64 / rows.count() as f64);
+            engine.tell(&Event::Progress { phase: "predict", rows: end as u64, fraction })?;
+        }
+        Ok(out)
+    }
+
+    /// As [`Model::decide`] for a table with the model's columns, wherever they stand in it.
+    pub fn decide_table(&self, engine: &Engine, table: &Table, columns: &[ColumnInfo]) -> Result<Matrix<f64>> {
+        let positions = self.encoder.columns().positions(columns)?;
+        let rows: OwnedRows<f64> = rows_of(table, self.encoder.columns(), &positions)?;
+        self.decide(engine, rows.view())
+    }
+
+    /// Small pieces of a block, side by side; a row's result does not depend on the piece it is in.
+    fn decide_block<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
+        use rayon::prelude::*;
+        /// Rows of a piece.
+        const CHUNK: usize = 64;
+        let (outputs, features) = (self.intercept.len(), self.map.output_dim());
+        out.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(i, out)| {
+            let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
+            let mut z = vec![T::default(); piece.count() * features];
+            match self.encoder.scaling() {
+                Some(scaling) => self.map.apply(&scaling.rows(&piece).view(), &mut z),
+                None => self.map.apply(&piece, &mut z),
+            }
+            out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
+            let z = bochner_simd::RowsRef { data: &z, count: piece.count(), stride: features };
+            bochner_simd::project(bochner_simd::Isa::best(), z, features, self.coefficients.as_slice(), out);
+        });
+    }
+
+    /// The class of each row of outputs; all zero for a regression.
+    pub fn classes(&self, outputs: &Matrix<f64>) -> Vec<usize> {
+        let largest = |row: &[f64]| row.iter().enumerate().fold(0, |best, (o, v)| if *v > row[best] { o } else { best });
+        let class = |row: &[f64]| match (&self.head, row) {
+            (Head::Regression, _) => 0,
+            (Head::Classification { .. }, [score]) => usize::from(*score > 0.0),
+            (Head::Classification { .. }, row) => largest(row),
+        };
+        (0..outputs.rows()).map(|i| class(outputs.row(i))).collect()
+    }
+}

@@ -1,0 +1,111 @@
+//! What a job will cost, before it starts.
+//!
+//! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic. What is predicted
+//! depends on shapes only, never on a clock, so that it can be kept in the model.
+
+use serde::{Deserialize, Serialize};
+
+/// The cost of a fit: passes over the rows, multiply-adds, and bytes at the peak.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Times that the rows are read.
+    pub passes: u32,
+    /// Multiply-adds for one million rows.
+    pub multiply_adds_per_million_rows: f64,
+    /// Multiply-adds of the solve, once.
+    pub multiply_adds_to_solve: f64,
+    /// Bytes at the peak, whatever the number of rows.
+    pub peak_bytes: u64,
+}
+
+/// The shape of a ridge fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RidgeShape {
+    /// Columns of the rows, d.
+    pub inputs: usize,
+    /// Features, D.
+    pub features: usize,
+    /// Target columns, t.
+    pub outputs: usize,
+    /// Partial sums kept: one for each fold, one without cross-validation.
+    pub folds: usize,
+    /// Bytes of an entry of the features: 4 or 8.
+    pub scalar_bytes: usize,
+    /// Rows in a block.
+    pub block: usize,
+    /// Threads that decompose folds side by side.
+    pub threads: usize,
+    /// More groups than one, hence a second set of sums.
+    pub many_groups: bool,
+}
+
+impl RidgeShape {
+    /// Predicts the cost; saturates instead of overflowing, so that absurd shapes are refused, not wrapped.
+    pub fn cost(&self) -> Cost {
+        let f = |n: usize| n as f64;
+        let (d, features, t) = (f(self.inputs), f(self.features), f(self.outputs));
+        let square = features * features * 8.0;
+        let sums = f(self.folds) * (square / 2.0 + features * (t + 1.0) * 8.0);
+        let sums = if self.many_groups { 2.0 * sums } else { sums };
+        // A block of features and its packed copy; the map itself: frequencies in f64 and packed.
+        let block = f(self.block) * features * f(self.scalar_bytes) * 2.0;
+        let map = d * features * (8.0 + f(self.scalar_bytes));
+        // Each decomposition holds the matrix of its complement and the fold's own; the final one holds one more.
+        let solve = square * (1.0 + 2.0 * f(self.threads.min(self.folds)));
+        Cost {
+            passes: 1,
+            multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
+            multiply_adds_to_solve: f(self.folds + 1) * features.powi(3) * 2.0 / 3.0,
+            peak_bytes: (sums + map + block.max(solve)) as u64,
+        }
+    }
+}
+
+/// Bytes for people: `25.0 MiB`.
+pub fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] {
+        if value < 1024.0 {
+            return if unit == "B" { format!("{value} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} EiB")
+}
+
+/// Bytes that the system could still give to this process, where it says so (Linux, control groups included).
+pub fn available_memory() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let meminfo = read("/proc/meminfo")?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024;
+    let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+    let group = number("/sys/fs/cgroup/memory.max")
+        .map(|limit| limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
+    Some(group.map_or(free, |group| group.min(free)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_read_well() {
+        assert_eq!([bytes(12), bytes(2048), bytes(5 << 30)], ["12 B", "2.0 KiB", "5.0 GiB"]);
+    }
+
+    #[test]
+    fn absurd_shapes_saturate() {
+        let shape = RidgeShape {
+            inputs: usize::MAX,
+            features: usize::MAX,
+            outputs: usize::MAX,
+            folds: 5,
+            scalar_bytes: 8,
+            block: 4096,
+            threads: 2,
+            many_groups: true,
+        };
+        assert_eq!(shape.cost().peak_bytes, u64::MAX);
+    }
+}

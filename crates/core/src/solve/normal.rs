@@ -1,0 +1,77 @@
+//! Normal equations of ridge regression.
+//!
+//! ```text
+//! minimise (1/Σw) Σ wᵢ(yᵢ − c·zᵢ − b)² + λ‖c‖²
+//! (S + λI)c = s,   b = ȳ − c·z̄,   S = ZᵀWZ/Σw − z̄z̄ᵀ,   s = ZᵀWy/Σw − z̄ȳ
+//! ```
+//! The intercept is not penalised and so drops out by centring; without one, z̄ and ȳ are zero.
+
+use crate::linalg::Cholesky;
+use crate::stat::Sums;
+use crate::{Matrix, Result};
+
+/// S, s and the means, for all outputs at once.
+#[derive(Clone, Debug)]
+pub(crate) struct Normal {
+    pub(crate) matrix: Matrix<f64>,
+    pub(crate) sides: Matrix<f64>,
+    feature_means: Vec<f64>,
+    target_means: Vec<f64>,
+}
+
+/// Coefficients and intercepts for all outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Solution {
+    /// Features × outputs.
+    pub(crate) coefficients: Matrix<f64>,
+    pub(crate) intercept: Vec<f64>,
+}
+
+impl Normal {
+    pub(crate) fn new(sums: Sums, intercept: bool) -> Normal {
+        let weight = sums.weight;
+        let mean = |sums: &[f64]| -> Vec<f64> {
+            sums.iter().map(|sum| if intercept { sum / weight } else { 0.0 }).collect()
+        };
+        let (feature_means, target_means) = (mean(&sums.features), mean(&sums.targets));
+        let (mut matrix, mut sides) = (sums.products, sums.cross);
+        for (i, zi) in feature_means.iter().enumerate() {
+            for (s, zj) in matrix.row_mut(i).iter_mut().zip(&feature_means) {
+                *s = *s / weight - zi * zj;
+            }
+            for (s, y) in sides.row_mut(i).iter_mut().zip(&target_means) {
+                *s = *s / weight - zi * y;
+            }
+        }
+        Normal { matrix, sides, feature_means, target_means }
+    }
+
+    /// tr S: the mean squared length of a centred row of features, the unit of λ.
+    pub(crate) fn trace(&self) -> f64 {
+        (0..self.matrix.rows()).map(|i| self.matrix.row(i)[i]).sum()
+    }
+
+    /// Solves at one λ; also the effective degrees of freedom tr S(S + λI)⁻¹.
+    pub(crate) fn solve(mut self, lambda: f64) -> Result<(Solution, f64)> {
+        let features = self.matrix.rows();
+        for i in 0..features {
+            self.matrix.row_mut(i)[i] += lambda;
+        }
+        let matrix = std::mem::take(&mut self.matrix);
+        let cholesky = Cholesky::new(matrix)?;
+        let coefficients = cholesky.solve(std::mem::take(&mut self.sides));
+        let freedom = features as f64 - lambda * cholesky.trace_of_inverse();
+        Ok((self.with_intercept(coefficients), freedom.max(0.0)))
+    }
+
+    /// Adds the intercepts that go with some coefficients.
+    pub(crate) fn with_intercept(&self, coefficients: Matrix<f64>) -> Solution {
+        let mut intercept = self.target_means.clone();
+        for (j, mean) in self.feature_means.iter().enumerate() {
+            for (b, c) in intercept.iter_mut().zip(coefficients.row(j)) {
+                *b -= c * mean;
+            }
+        }
+        Solution { coefficients, intercept }
+    }
+}

@@ -1,0 +1,227 @@
+//! Where rows come from: anything that can be read in batches, more than once.
+
+use crate::encode::Labels;
+use crate::matrix::with_rows;
+use crate::{AnyRows, Error, Matrix, MatrixView, Result, Rows, Scalar};
+
+/// What is to be predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Numbers: `outputs` columns of targets.
+    Numbers {
+        /// The number of columns.
+        outputs: usize,
+    },
+    /// Classes: one column of targets that holds positions in `labels`.
+    Classes {
+        /// What the classes are called.
+        labels: Labels,
+    },
+}
+
+impl Target {
+    /// Columns of numbers that the target is coded as: its own, one for two classes, one each for more.
+    pub fn outputs(&self) -> usize {
+        match self {
+            Target::Numbers { outputs } => *outputs,
+            Target::Classes { labels } if labels.len() == 2 => 1,
+            Target::Classes { labels } => labels.len(),
+        }
+    }
+
+    /// The targets of a batch as numbers: themselves, ±1 for two classes, 0/1 columns for more.
+    pub(crate) fn coded(&self, batch: &Batch<'_>) -> Matrix<f64> {
+        let columns = self.outputs();
+        let class = |i: usize| batch.targets.row(i)[0] as usize;
+        Matrix::from_fn(batch.targets.rows(), columns, |i, o| match self {
+            Target::Numbers { .. } => batch.targets.row(i)[o],
+            Target::Classes { .. } if columns == 1 => 2.0 * f64::from(u8::from(class(i) == 1)) - 1.0,
+            Target::Classes { .. } => f64::from(u8::from(class(i) == o)),
+        })
+    }
+}
+
+/// Some consecutive rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The rows, all finite.
+    pub rows: AnyRows<'a>,
+    /// One row of targets a row, all finite.
+    pub targets: MatrixView<'a, f64>,
+    /// One weight a row, finite and not negative; none means all one.
+    pub weights: Option<&'a [f64]>,
+    /// The number of the first row, from 0.
+    pub first_row: u64,
+}
+
+impl Batch<'_> {
+    /// The weight of row i.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+}
+
+/// Rows with targets that can be read from the start as often as needed.
+pub trait Source: Sync {
+    /// Columns of the rows.
+    fn input_dim(&self) -> usize;
+
+    /// What is to be predicted.
+    fn target(&self) -> &Target;
+
+    /// The number of rows, where it is known beforehand.
+    fn row_count(&self) -> Option<u64>;
+
+    /// Bytes of an entry: 4 or 8.
+    fn scalar_bytes(&self) -> usize;
+
+    /// Starts reading from the first row.
+    fn open(&self) -> Result<Box<dyn Batches + '_>>;
+}
+
+/// Reads a source batch by batch.
+pub trait Batches {
+    /// The next `most` rows; fewer only at the end; none after it. What is handed over has been checked.
+    fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>>;
+
+    /// How much has been read, from 0 to 1, where that is known.
+    fn fraction(&self) -> Option<f64>;
+}
+
+/// Rows, targets and weights in memory.
+#[derive(Clone, Debug)]
+pub struct Arrays<'a> {
+    rows: AnyRows<'a>,
+    targets: MatrixView<'a, f64>,
+    weights: Option<&'a [f64]>,
+    target: Target,
+}
+
+impl<'a> Arrays<'a> {
+    /// Checks lengths; values are checked as they are read.
+    ///
+    /// For classes, `targets` is one column of positions in the labels.
+    pub fn new(
+        rows: impl Into<AnyRows<'a>>,
+        targets: MatrixView<'a, f64>,
+        weights: Option<&'a [f64]>,
+        target: Target,
+    ) -> Result<Self> {
+        let rows = rows.into();
+        let outputs = match &target {
+            Target::Numbers { outputs } => *outputs,
+            Target::Classes { .. } => 1,
+        };
+        let lengths = [
+            ("rows of targets", rows.count(), targets.rows()),
+            ("columns of targets", outputs, targets.columns()),
+            ("weights", rows.count(), weights.map_or(rows.count(), <[f64]>::len)),
+        ];
+        for (what, expected, found) in lengths {
+            if expected != found {
+                return Err(Error::Length { what, expected, found });
+            }
+        }
+        Ok(Arrays { rows, targets, weights, target })
+    }
+}
+
+impl Source for Arrays<'_> {
+    fn input_dim(&self) -> usize {
+        self.rows.columns()
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        Some(self.rows.count() as u64)
+    }
+
+    fn scalar_bytes(&self) -> usize {
+        match self.rows {
+            AnyRows::F32(_) => 4,
+            AnyRows::F64(_) => 8,
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn Batches + '_>> {
+        Ok(Box::new(ArrayBatches { arrays: self.clone(), at: 0 }))
+    }
+}
+
+struct ArrayBatches<'a> {
+    arrays: Arrays<'a>,
+    at: usize,
+}
+
+impl Batches for ArrayBatches<'_> {
+    fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
+        let Arrays { rows, targets, weights, .. } = &self.arrays;
+        let range = self.at..rows.count().min(self.at + most);
+        if range.is_empty() {
+            return Ok(None);
+        }
+        self.at = range.end;
+        let batch = Batch {
+            rows: rows.slice(range.clone()),
+            targets: targets.slice(range.clone()),
+            weights: weights.map(|weights| &weights[range.clone()]),
+            first_row: range.start as u64,
+        };
+        check(&batch)?;
+        Ok(Some(batch))
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        Some(self.at as f64 / self.arrays.rows.count().max(1) as f64)
+    }
+}
+
+/// Refuses what is not finite, and weights below zero.
+pub(crate) fn check(batch: &Batch<'_>) -> Result<()> {
+    with_rows!(batch.rows, rows => rows.check_finite(batch.first_row))?;
+    for i in 0..batch.targets.rows() {
+        let row = batch.first_row + i as u64;
+        if let Some(column) = batch.targets.row(i).iter().position(|y| !y.is_finite()) {
+            return Err(Error::NotFinite { what: "the targets", row, column, value: batch.targets.row(i)[column] });
+        }
+        let weight = batch.weight(i);
+        if !weight.is_finite() {
+            return Err(Error::NotFinite { what: "the weights", row, column: 0, value: weight });
+        }
+        if weight < 0.0 {
+            return Err(Error::NegativeWeight { row, value: weight });
+        }
+    }
+    Ok(())
+}
+
+/// One column of targets beside dense rows: the shortest way to a source.
+impl<T: Scalar> Source for (&Matrix<T>, &Vec<f64>)
+where
+    for<'a> AnyRows<'a>: From<Rows<'a, T>>,
+{
+    fn input_dim(&self) -> usize {
+        self.0.columns()
+    }
+
+    fn target(&self) -> &Target {
+        &Target::Numbers { outputs: 1 }
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        Some(self.0.rows() as u64)
+    }
+
+    fn scalar_bytes(&self) -> usize {
+        size_of::<T>()
+    }
+
+    fn open(&self) -> Result<Box<dyn Batches + '_>> {
+        let targets = MatrixView::new(self.1, self.1.len(), 1)?;
+        let arrays = Arrays::new(Rows::from(self.0), targets, None, self.target().clone())?;
+        Ok(Box::new(ArrayBatches { arrays, at: 0 }))
+    }
+}

@@ -1,0 +1,231 @@
+//! A uniform sample of the distinct rows, chosen by content.
+//!
+//! ```text
+//! the rows with the `capacity` smallest hashes;   a repeated row is kept once, with the sum of its weights
+//! ```
+//! The k smallest of a fixed hash are a uniform sample without replacement, whatever the order of rows and however they are
+//! split: merging keeps the k smallest of both. Rows of weight 0 are passed over.
+
+use std::collections::BTreeMap;
+
+use super::Statistic;
+use crate::content::ContentHash;
+use crate::matrix::with_rows;
+use crate::random::Stream;
+use crate::source::{Batch, Target};
+use crate::{Csr, Matrix, OwnedRows, Rows, Scalar};
+
+/// A row of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledRow {
+    /// Sum of the weights of all rows with this content.
+    pub weight: f64,
+    /// Entries that are not zero.
+    pub entries: Vec<(u32, f64)>,
+    /// Weighted mean of the coded targets of all rows with this content.
+    pub targets: Vec<f64>,
+}
+
+/// The sample so far.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    capacity: usize,
+    columns: usize,
+    sparse: bool,
+    hash: ContentHash,
+    rows: BTreeMap<u64, SampledRow>,
+    /// Rows read with positive weight, repeats included.
+    population: u64,
+}
+
+impl Sample {
+    /// An empty sample of at most `capacity` rows.
+    pub fn zero(capacity: usize, columns: usize, seed: u64) -> Self {
+        let hash = ContentHash::new(seed, Stream::Sample);
+        Sample { capacity, columns, sparse: false, hash, rows: BTreeMap::new(), population: 0 }
+    }
+
+    /// Reads a block.
+    pub fn absorb(&mut self, batch: &Batch<'_>, target: &Target) {
+        let coded = target.coded(batch);
+        with_rows!(batch.rows, rows => self.absorb_rows(&rows, &coded, batch));
+    }
+
+    fn absorb_rows<T: Scalar>(&mut self, rows: &Rows<'_, T>, coded: &Matrix<f64>, batch: &Batch<'_>) {
+        self.sparse |= matches!(rows, Rows::Sparse(_));
+        for i in 0..rows.count() {
+            let weight = batch.weight(i);
+            if weight > 0.0 {
+                self.population += 1;
+                let hash = self.hash.of(rows, i);
+                if self.admits(hash) {
+                    let entries = rows.entries(i).map(|(j, x)| (j, x.to_f64())).collect();
+                    let targets = coded.row(i).to_vec();
+                    self.insert(hash, SampledRow { weight, entries, targets });
+                }
+            }
+        }
+    }
+
+    fn admits(&self, hash: u64) -> bool {
+        self.rows.len() < self.capacity || self.rows.last_key_value().is_some_and(|(&largest, _)| hash <= largest)
+    }
+
+    fn insert(&mut self, hash: u64, row: SampledRow) {
+        match self.rows.get_mut(&hash) {
+            Some(kept) => {
+                let weight = kept.weight + row.weight;
+                for (mean, y) in kept.targets.iter_mut().zip(&row.targets) {
+                    *mean += (y - *mean) * (row.weight / weight);
+                }
+                kept.weight = weight;
+            }
+            None => {
+                self.rows.insert(hash, row);
+                if self.rows.len() > self.capacity {
+                    self.rows.pop_last();
+                }
+            }
+        }
+    }
+
+    /// The number of distinct rows in the sample.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether nothing was sampled.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether the rows came sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
+    /// Rows read with positive weight.
+    pub fn population(&self) -> u64 {
+        self.population
+    }
+
+    /// Columns of the rows.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The sampled rows in the order of their hashes, which is a random order: a prefix is a smaller sample.
+    pub fn iter(&self) -> impl Iterator<Item = &SampledRow> {
+        self.rows.values()
+    }
+
+    /// The first `most` sampled rows, dense or sparse as they came.
+    pub fn rows(&self, most: usize) -> OwnedRows<f64> {
+        let count = most.min(self.rows.len());
+        if self.sparse {
+            let mut rows = Csr::empty(self.columns);
+            self.iter().take(count).for_each(|row| rows.push_row(row.entries.iter().copied()));
+            OwnedRows::Sparse(rows)
+        } else {
+            let mut rows = Matrix::zeros(count, self.columns);
+            for (i, row) in self.iter().take(count).enumerate() {
+                row.entries.iter().for_each(|&(j, x)| rows.row_mut(i)[j as usize] = x);
+            }
+            OwnedRows::Dense(rows)
+        }
+    }
+
+    /// Weights of the first `most` sampled rows.
+    pub fn weights(&self, most: usize) -> Vec<f64> {
+        self.iter().take(most).map(|row| row.weight).collect()
+    }
+
+    /// Coded targets of the first `most` sampled rows.
+    pub fn targets(&self, most: usize) -> Matrix<f64> {
+        let outputs = self.iter().next().map_or(0, |row| row.targets.len());
+        let mut targets = Matrix::zeros(most.min(self.rows.len()), outputs);
+        for (i, row) in self.iter().take(most).enumerate() {
+            targets.row_mut(i).copy_from_slice(&row.targets);
+        }
+        targets
+    }
+
+    /// The same sample with every entry changed, as an encoder does.
+    pub(crate) fn mapped(&self, change: impl Fn(&mut SampledRow)) -> Sample {
+        let mut sample = self.clone();
+        sample.rows.values_mut().for_each(change);
+        sample
+    }
+}
+
+impl Statistic for Sample {
+    fn merge(&mut self, other: &Self) {
+        self.sparse |= other.sparse;
+        self.population += other.population;
+        for (&hash, row) in &other.rows {
+            if self.admits(hash) {
+                self.insert(hash, row.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyRows, MatrixView};
+
+    fn read(values: &[f64], weights: &[f64], capacity: usize) -> Sample {
+        let mut sample = Sample::zero(capacity, 1, 5);
+        let rows = MatrixView::new(values, values.len(), 1).unwrap();
+        let rows64 = AnyRows::F64(Rows::Dense(rows));
+        let batch = Batch { rows: rows64, targets: rows, weights: Some(weights), first_row: 0 };
+        sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+        sample
+    }
+
+    fn content(sample: &Sample) -> Vec<SampledRow> {
+        sample.iter().cloned().collect()
+    }
+
+    #[test]
+    fn merging_equals_reading_and_order_does_not_matter() {
+        let values: Vec<f64> = (0..100).map(|i| f64::from(i % 60)).collect();
+        let weights = vec![1.0; 100];
+        let whole = read(&values, &weights, 20);
+        assert_eq!(whole.len(), 20);
+        for cut in [0, 1, 50, 99, 100] {
+            let mut parts = read(&values[..cut], &weights[..cut], 20);
+            parts.merge(&read(&values[cut..], &weights[cut..], 20));
+            assert_eq!(content(&parts), content(&whole), "cut at {cut}");
+            assert_eq!(parts.population(), 100);
+        }
+        let mut reversed = values.clone();
+        reversed.reverse();
+        assert_eq!(content(&read(&reversed, &weights, 20)), content(&whole));
+    }
+
+    #[test]
+    fn repeating_a_row_equals_weighting_it_and_weight_zero_is_not_there() {
+        let repeated = read(&[1.0, 2.0, 2.0, 2.0, 3.0], &[1.0; 5], 10);
+        let weighted = read(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 1.0, 0.0], 10);
+        assert_eq!(content(&repeated), content(&weighted));
+    }
+
+    /// A row is in a sample of 10 of 40 with probability 1/4: counted over 4,000 seeds, by Hoeffding at 1e-9.
+    #[test]
+    fn every_row_is_as_likely() {
+        let values: Vec<f64> = (0..40).map(|i| f64::from(i) + 1.0).collect();
+        let rows = MatrixView::new(&values, 40, 1).unwrap();
+        let seeds = 4000;
+        let mut hits = [0usize; 40];
+        for seed in 0..seeds {
+            let mut sample = Sample::zero(10, 1, seed);
+            let batch = Batch { rows: AnyRows::F64(Rows::Dense(rows)), targets: rows, weights: None, first_row: 0 };
+            sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+            sample.iter().for_each(|row| hits[row.targets[0] as usize - 1] += 1);
+        }
+        let radius = bochner_testkit::hoeffding_radius(seeds as usize, 1.0, 1e-9 / 40.0);
+        assert!(hits.iter().all(|&h| (h as f64 / seeds as f64 - 0.25).abs() < radius), "{hits:?}");
+    }
+}

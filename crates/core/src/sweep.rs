@@ -1,0 +1,98 @@
+//! The only loop over a source.
+//!
+//! ```text
+//! rows ─▶ blocks of 4,096 ─▶ groups of 64 blocks:   group = 0; absorb its blocks in order;   total = total + group
+//! ```
+//! Blocks and groups are counted from the start of the source. Within a block threads share outputs, never rows; blocks
+//! are absorbed in order; a group starts from zero; groups fold from left to right. Hence the same bits for any number of threads, and
+//! for any split of the groups among workers. `docs/book/bits.md`.
+
+use crate::engine::Event;
+use crate::source::{Batch, Source};
+use crate::stat::Statistic;
+use crate::{Engine, Error, Result};
+
+/// Rows in a block.
+pub const BLOCK: usize = 4096;
+
+/// Blocks in a group.
+pub const GROUP: usize = 64;
+
+/// Reads the whole source once into a statistic that starts as `zero()`.
+///
+/// `absorb` runs on the engine's threads. Tells the observer after each block; a source without rows of
+/// positive weight is an error.
+pub fn sweep<S: Statistic + Send>(
+    engine: &Engine,
+    source: &dyn Source,
+    phase: &str,
+    zero: impl Fn() -> S,
+    mut absorb: impl FnMut(&mut S, &Batch<'_>) + Send,
+) -> Result<S> {
+    engine.tell(&Event::Started { phase })?;
+    let mut batches = source.open()?;
+    let (mut total, mut group, mut blocks, mut rows) = (None, None, 0, 0);
+    let mut weighted = false;
+    while let Some(batch) = batches.next(BLOCK)? {
+        weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
+        rows += batch.rows.count() as u64;
+        if blocks > 0 && blocks % GROUP == 0 {
+            fold(&mut total, group.take());
+        }
+        let part = group.get_or_insert_with(&zero);
+        engine.install(|| absorb(part, &batch));
+        blocks += 1;
+        engine.tell(&Event::Progress { phase, rows, fraction: batches.fraction() })?;
+    }
+    fold(&mut total, group);
+    engine.tell(&Event::Finished { phase })?;
+    total.filter(|_| weighted).ok_or(Error::NoRows)
+}
+
+/// total = total + group.
+fn fold<S: Statistic>(total: &mut Option<S>, group: Option<S>) {
+    match (total.as_mut(), group) {
+        (Some(total), Some(group)) => total.merge(&group),
+        (None, group) => *total = group,
+        (Some(_), None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Matrix;
+
+    /// Remembers how it was put together.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Trace(String);
+
+    impl Statistic for Trace {
+        fn merge(&mut self, other: &Self) {
+            self.0 += &format!("+{}", other.0);
+        }
+    }
+
+    #[test]
+    fn groups_start_from_zero_and_fold_in_order() {
+        let n = BLOCK * GROUP + BLOCK + 1;
+        let (x, y) = (Matrix::<f64>::zeros(n, 1), vec![0.0; n]);
+        let trace = sweep(
+            &Engine::default(),
+            &(&x, &y),
+            "test",
+            || Trace("0".to_owned()),
+            |trace, batch| trace.0 += &format!(",{}", batch.first_row / BLOCK as u64),
+        )
+        .unwrap();
+        let first: String = (0..GROUP).map(|b| format!(",{b}")).collect();
+        assert_eq!(trace.0, format!("0{first}+0,{GROUP},{}", GROUP + 1));
+    }
+
+    #[test]
+    fn nothing_to_learn_from_is_an_error() {
+        let (x, y) = (Matrix::<f64>::zeros(0, 3), vec![]);
+        let result = sweep(&Engine::default(), &(&x, &y), "test", || Trace(String::new()), |_, _| {});
+        assert!(matches!(result, Err(Error::NoRows)));
+    }
+}

@@ -1,0 +1,360 @@
+//! What can be wrong with a data file, as data: where, what was expected, what came.
+
+use std::path::{Path, PathBuf};
+
+/// The result of reading inside this crate; callers see [`bochner::Result`].
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// An error of a data file. Reaches callers inside [`bochner::Error::Source`], the system's own errors as
+/// [`bochner::Error::Io`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system could not read the file.
+    #[error("{}: {source}", .file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// Something that cannot be read twice.
+    #[error(
+        "{}: expected a regular file, found {found}: a source is read more than once; save it to a file first",
+        .file.display()
+    )]
+    NotAFile {
+        /// What was given.
+        file: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+
+    /// A name that does not say the format.
+    #[error(
+        "{}: expected a name ending in .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz, found {}; \
+         say the format (csv or libsvm) to read it anyway", .file.display(), ending(.found)
+    )]
+    UnknownExtension {
+        /// The file.
+        file: PathBuf,
+        /// Its extension, empty where it has none.
+        found: String,
+    },
+
+    /// A format by an unknown name.
+    #[error("expected the format csv or libsvm, found \"{found}\"")]
+    UnknownFormat {
+        /// The name that came.
+        found: String,
+    },
+
+    /// A delimiter that has another meaning.
+    #[error("expected a delimiter other than quotes and line ends, found {:?}", char::from(*.found))]
+    Delimiter {
+        /// The delimiter that came.
+        found: u8,
+    },
+
+    /// A file named `.gz` that holds something else.
+    #[error("{}: expected gzip data, as the name says, found something else", .file.display())]
+    NotGzip {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// Compressed data that cannot be unpacked.
+    #[error("{}: expected a whole gzip file, found a damaged or truncated one ({source})", .file.display())]
+    Gzip {
+        /// The file.
+        file: PathBuf,
+        /// The decoder's reason.
+        source: std::io::Error,
+    },
+
+    /// A line, or a record with its quoted line ends, that is too long to be one.
+    #[error("{}:{line}: expected a record of at most {limit} bytes, found a longer one", .file.display())]
+    RecordTooLong {
+        /// The file.
+        file: PathBuf,
+        /// Where the record starts, from 1.
+        line: u64,
+        /// The most bytes a record may have.
+        limit: usize,
+    },
+
+    /// Text in another encoding.
+    #[error("{}:{line}: expected UTF-8 text, found the byte 0x{byte:02x}", .file.display())]
+    NotUtf8 {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The first byte that does not fit.
+        byte: u8,
+    },
+
+    /// A CSV file without the line that names its columns.
+    #[error("{}: expected a line with the names of the columns, found the end of the file", .file.display())]
+    NoHeader {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// A CSV file without header and without rows, whose columns nobody can know.
+    #[error("{}: expected at least one row, found the end of the file", .file.display())]
+    NoColumns {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// Columns without names.
+    #[error("{}:{line}: expected a name for every column, found none for {}", .file.display(), counted(.columns))]
+    EmptyName {
+        /// The file.
+        file: PathBuf,
+        /// Line of the header, from 1.
+        line: u64,
+        /// The columns without a name, from 1.
+        columns: Vec<usize>,
+    },
+
+    /// Two columns with one name.
+    #[error(
+        "{}:{line}: expected every column to have its own name, found \"{name}\" for columns {first} and {second}",
+        .file.display()
+    )]
+    DuplicateName {
+        /// The file.
+        file: PathBuf,
+        /// Line of the header, from 1.
+        line: u64,
+        /// The name, shortened.
+        name: String,
+        /// The first column of that name, from 1.
+        first: usize,
+        /// The second, from 1.
+        second: usize,
+    },
+
+    /// A file that was written to between two passes.
+    #[error("{}: expected the header to stay as it was, found another: the file has changed", .file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// A row with too few or too many fields.
+    #[error("{}:{line}: expected {expected} fields, found {found}", .file.display())]
+    FieldCount {
+        /// The file.
+        file: PathBuf,
+        /// Where the row starts, from 1.
+        line: u64,
+        /// Fields of the header, or of the first row.
+        expected: usize,
+        /// Fields of this row.
+        found: usize,
+    },
+
+    /// A quoted field without an end.
+    #[error("{}:{line}: expected a closing quote, found the end of the file", .file.display())]
+    OpenQuote {
+        /// The file.
+        file: PathBuf,
+        /// Where the row with the quote starts, from 1.
+        line: u64,
+    },
+
+    /// A cell that should be a finite number.
+    #[error("{}:{line}:{column}: expected a number, found \"{found}\"{}", .file.display(), named(.name))]
+    NotANumber {
+        /// The file.
+        file: PathBuf,
+        /// Where the row starts, from 1.
+        line: u64,
+        /// Field, from 1.
+        column: usize,
+        /// The cell, shortened.
+        found: String,
+        /// Name of the column, where the file has names.
+        name: Option<String>,
+    },
+
+    /// A sparse row without a label.
+    #[error("{}:{line}: expected a label before the first index, found \"{found}\"", .file.display())]
+    NoLabel {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// What stands in its place, shortened.
+        found: String,
+    },
+
+    /// A query id, which only ranking has a use for.
+    #[error("{}:{line}: expected index:value, found \"{found}\": there is no ranking here, remove it", .file.display())]
+    QueryId {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The token, shortened.
+        found: String,
+    },
+
+    /// A token of a sparse row without a colon.
+    #[error("{}:{line}: expected index:value, found \"{found}\"", .file.display())]
+    NotAPair {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The token, shortened.
+        found: String,
+    },
+
+    /// An index that is none.
+    #[error("{}:{line}: expected an index from 1 to {}, found \"{found}\"", .file.display(), u32::MAX)]
+    Index {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// What stands before the colon, shortened.
+        found: String,
+    },
+
+    /// Indices that repeat or go down.
+    #[error("{}:{line}: expected an index above {previous}, found {found}", .file.display())]
+    IndexOrder {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The index before, from 1.
+        previous: u32,
+        /// The index that came, from 1.
+        found: u32,
+    },
+
+    /// An index beyond the width that was asked for.
+    #[error("{}:{line}: expected an index up to {width}, found {found}", .file.display())]
+    BeyondWidth {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The width that was asked for.
+        width: usize,
+        /// The first index beyond it, from 1.
+        found: u32,
+    },
+
+    /// A value of a sparse row that should be a finite number.
+    #[error("{}:{line}: expected a number at index {index}, found \"{found}\"", .file.display())]
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The index, from 1.
+        index: u32,
+        /// The value, shortened.
+        found: String,
+    },
+}
+
+impl From<Error> for bochner::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { file, source } => bochner::Error::Io { path: file, source },
+            other => bochner::Error::Source(Box::new(other)),
+        }
+    }
+}
+
+/// A line of a file, for errors to point at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) line: u64,
+}
+
+impl Place<'_> {
+    /// The bytes as text.
+    pub(crate) fn text(self, bytes: &[u8]) -> Result<&str> {
+        std::str::from_utf8(bytes).map_err(|error| Error::NotUtf8 {
+            file: self.file.to_owned(),
+            line: self.line,
+            byte: bytes[error.valid_up_to()],
+        })
+    }
+
+    /// The error that `make` makes of file, line and shortened text; or, sooner, that the bytes are no text.
+    pub(crate) fn fault(self, bytes: &[u8], make: impl FnOnce(PathBuf, u64, String) -> Error) -> Error {
+        match self.text(bytes) {
+            Ok(text) => make(self.file.to_owned(), self.line, shortened(text)),
+            Err(error) => error,
+        }
+    }
+}
+
+/// At most 40 characters, on one line.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut shown = String::new();
+    let cut = text.chars().nth(MOST).is_some();
+    for c in text.chars().take(if cut { MOST - 1 } else { MOST }) {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    if cut {
+        shown.push('…');
+    }
+    shown
+}
+
+/// `".xlsx"`, or that there is none.
+fn ending(extension: &str) -> String {
+    if extension.is_empty() { "no ending".to_owned() } else { format!("\".{}\"", shortened(extension)) }
+}
+
+/// ` (column "price")` where there is a name.
+fn named(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!(" (column \"{name}\")")).unwrap_or_default()
+}
+
+/// `column 1`, `columns 1, 4`, and a count where there are many.
+fn counted(columns: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let list = columns.iter().take(SHOWN).map(usize::to_string).collect::<Vec<_>>().join(", ");
+    match columns.len() {
+        0 | 1 => format!("column {list}"),
+        2..=SHOWN => format!("columns {list}"),
+        more => format!("columns {list} and {} more", more - SHOWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_strange_cells_stay_readable() {
+        assert_eq!(shortened(&"é".repeat(40)), "é".repeat(40));
+        assert_eq!(shortened(&"é".repeat(41)), format!("{}…", "é".repeat(39)));
+        assert_eq!(shortened("a\n\u{1b}[1m"), "a\\n\\u{1b}[1m");
+    }
+
+    #[test]
+    fn columns_are_listed() {
+        assert_eq!(counted(&[3]), "column 3");
+        assert_eq!(counted(&[1, 4]), "columns 1, 4");
+        assert_eq!(counted(&(1..=10).collect::<Vec<_>>()), "columns 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
+    }
+}

@@ -1,0 +1,210 @@
+//! What files may look like, and what comes of them.
+#![allow(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
+use std::io::Write;
+
+use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource};
+use bochner_io::{Options, from_bytes, open};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+fn tables(source: &dyn TableSource, most: usize) -> Vec<Table> {
+    let mut reader = source.open().unwrap();
+    std::iter::from_fn(|| reader.next(most).unwrap()).collect()
+}
+
+fn numbers(table: &Table) -> Vec<Vec<f64>> {
+    let values = |column: &Column| match column {
+        Column::Number(values) => values.clone(),
+        other => panic!("expected numbers, found {other:?}"),
+    };
+    table.columns.iter().map(values).collect()
+}
+
+fn texts(column: &Column) -> Vec<&str> {
+    match column {
+        Column::Text(texts) => texts.iter().collect(),
+        other => panic!("expected text, found {other:?}"),
+    }
+}
+
+fn names(source: &dyn TableSource) -> Vec<&str> {
+    source.columns().iter().map(|column| column.name.as_str()).collect()
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn the_same_table_in_many_spellings() {
+    let expected = vec![vec![1.0, -3.0], vec![2.5, 4e3]];
+    for text in [
+        "a,b\n1,2.5\n-3,4e3\n",
+        "a,b\r\n1,2.5\r\n-3,4e3",
+        "a,b\r1,2.5\r-3,4e3\r",
+        "\u{feff}a,b\n1,2.5\n-3,4e3\n\n\n",
+        "a;b\n1;2.5\n-3;4e3\n",
+        "a\tb\n1\t2.5\n-3\t4e3\n",
+        "\"a\",\"b\"\n\"1\",\"2.5\"\n\"-3\", 4e3 \n",
+        "\n a , b \n 1,2.5\n\n-3,+4000.\n",
+    ] {
+        let source = from_bytes("a.csv", text, &Options::default()).unwrap();
+        assert_eq!(names(&*source), ["a", "b"], "{text:?}");
+        assert_eq!(numbers(&tables(&*source, 10)[0]), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn text_keeps_quotes_line_ends_and_spaces() {
+    let options = Options { text: vec!["note".to_owned()], ..Options::default() };
+    let text = "note,x\n\"a \"\"b\"\", c\nd\",1\n été ,2\n,3\n";
+    let source = from_bytes("a.csv", text, &options).unwrap();
+    assert_eq!(source.columns()[0].kind, ColumnKind::Text);
+    assert_eq!(texts(&tables(&*source, 9)[0].columns[0]), ["a \"b\", c\nd", " été ", ""]);
+}
+
+#[test]
+fn columns_without_names_are_numbered() {
+    let options = Options { header: false, text: vec!["c2".to_owned()], ..Options::default() };
+    let source = from_bytes("a.tsv", "1\tx\n2\ty\n", &options).unwrap();
+    assert_eq!(names(&*source), ["c1", "c2"]);
+    assert_eq!(texts(&tables(&*source, 9)[0].columns[1]), ["x", "y"]);
+}
+
+#[test]
+fn the_delimiter_can_be_said() {
+    let options = Options { delimiter: Some(b'|'), ..Options::default() };
+    let source = from_bytes("a.csv", "a,b|c\n1|2\n", &options).unwrap();
+    assert_eq!(names(&*source), ["a,b", "c"]);
+}
+
+#[test]
+fn a_header_alone_is_a_table_without_rows() {
+    let source = from_bytes("a.csv", "a,b", &Options::default()).unwrap();
+    assert_eq!(source.columns().len(), 2);
+    assert!(tables(&*source, 5).is_empty());
+}
+
+#[test]
+fn blocks_are_full_until_the_last() {
+    let text: String = "a\n".to_owned() + &(0..10).map(|i| format!("{i}\n")).collect::<String>();
+    let source = from_bytes("a.csv", text, &Options::default()).unwrap();
+    let shape: Vec<_> = tables(&*source, 4).iter().map(|table| (table.first_row, table.rows)).collect();
+    assert_eq!(shape, [(0, 4), (4, 4), (8, 2)]);
+    assert_eq!(tables(&*source, 5).len(), 2, "no empty block at the end");
+    let mut reader = source.open().unwrap();
+    assert_eq!(reader.next(0).unwrap(), None);
+    assert_eq!(reader.next(usize::MAX).unwrap().map(|table| table.rows), Some(10));
+    assert_eq!(reader.next(1).unwrap(), None);
+    assert_eq!(reader.next(1).unwrap(), None);
+}
+
+#[test]
+fn wide_tables_and_long_cells_cross_buffers() {
+    let names: Vec<String> = (0..30_000).map(|j| format!("column {j}")).collect();
+    let cells: Vec<String> = (0..30_000).map(|j| format!("{j:>10}")).collect();
+    let text = format!("{}\n{}\n{}\n", names.join(";"), cells.join(";"), cells.join(";"));
+    let options = Options { text: vec!["column 7".to_owned()], ..Options::default() };
+    let source = from_bytes("a.csv", text.replacen("         7", &"x".repeat(200_000), 1), &options).unwrap();
+    let table = &tables(&*source, 9)[0];
+    assert_eq!((table.rows, table.columns.len()), (2, 30_000));
+    assert_eq!(table.columns[29_999], Column::Number(vec![29_999.0; 2]));
+    assert_eq!(texts(&table.columns[7])[0].len(), 200_000);
+}
+
+#[test]
+fn sparse_rows() {
+    let text = "\u{feff}# a comment\n+1 1:0.5 3:-2e1 # another\r\n\n-1\t4:0\n  x#\n";
+    let source = from_bytes("a.svmlight", text, &Options::default()).unwrap();
+    let column = |name: &str, kind| ColumnInfo { name: name.to_owned(), kind };
+    let expected = [column("target", ColumnKind::Text), column("features", ColumnKind::Sparse { width: 4 })];
+    assert_eq!(source.columns(), expected);
+    let table = &tables(&*source, 9)[0];
+    assert_eq!(texts(&table.columns[0]), ["+1", "-1", "x"]);
+    let rows = bochner::Csr::new(4, vec![0, 2, 2, 2], vec![0, 2], vec![0.5, -20.0]).unwrap();
+    assert_eq!(table.columns[1], Column::Sparse(rows));
+    let blocks = tables(&*source, 2);
+    assert_eq!(
+        blocks.iter().map(|block| (block.first_row, block.rows)).collect::<Vec<_>>(),
+        [(0, 2), (2, 1)]
+    );
+}
+
+#[test]
+fn a_sparse_file_can_be_cut_to_a_width() {
+    let options = Options { width: Some(2), ignore_beyond_width: true, ..Options::default() };
+    let source = from_bytes("a.svm", "1 1:1 2:2 3:3\n2 9:9\n", &options).unwrap();
+    let rows = bochner::Csr::new(2, vec![0, 2, 2], vec![0, 1], vec![1.0, 2.0]).unwrap();
+    assert_eq!(tables(&*source, 9)[0].columns[1], Column::Sparse(rows));
+    let wide = Options { width: Some(7), ..Options::default() };
+    let source = from_bytes("a.svm", "1 1:1\n", &wide).unwrap();
+    assert_eq!(source.columns()[1].kind, ColumnKind::Sparse { width: 7 });
+}
+
+#[test]
+fn sparse_files_may_be_empty_and_indices_large() {
+    let source = from_bytes("a.libsvm", "", &Options::default()).unwrap();
+    assert_eq!(source.columns()[1].kind, ColumnKind::Sparse { width: 0 });
+    assert!(tables(&*source, 9).is_empty());
+    let source = from_bytes("a.libsvm", "1 4294967295:1", &Options::default()).unwrap();
+    assert_eq!(source.columns()[1].kind, ColumnKind::Sparse { width: u32::MAX as usize });
+    assert_eq!(tables(&*source, 9)[0].rows, 1);
+}
+
+#[test]
+fn packed_files_are_unpacked_whatever_their_name() {
+    let text = "a,b\n1,2\n3,4\n";
+    let plain = tables(&*from_bytes("a.csv", text, &Options::default()).unwrap(), 9);
+    for name in ["a.csv.gz", "a.csv", "A.CSV.GZ"] {
+        let source = from_bytes(name, packed(text), &Options::default()).unwrap();
+        assert_eq!(tables(&*source, 9), plain, "{name}");
+    }
+    let members = [packed("a,b\n1,"), packed("2\n3,4\n")].concat();
+    assert_eq!(tables(&*from_bytes("a.csv.gz", members, &Options::default()).unwrap(), 9), plain);
+}
+
+#[test]
+fn truncated_and_damaged_gzip_is_an_error_that_names_the_file() {
+    let text: String = "a,b\n".to_owned() + &(0..500).map(|i| format!("{i},{}\n", i * i)).collect::<String>();
+    let whole = packed(&text);
+    let read = |bytes: &[u8]| -> bochner::Result<()> {
+        let source = from_bytes("a.csv.gz", bytes, &Options::default())?;
+        let mut reader = source.open()?;
+        while reader.next(64)?.is_some() {}
+        Ok(())
+    };
+    assert!(read(&whole).is_ok());
+    for cut in 0..whole.len() {
+        let error = read(&whole[..cut]).expect_err("an error").to_string();
+        assert!(error.starts_with("a.csv.gz: expected "), "{cut}: {error}");
+    }
+    for at in 10..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x55;
+        let error = read(&damaged).expect_err("an error").to_string();
+        assert!(error.starts_with("a.csv.gz:"), "{at}: {error}");
+    }
+}
+
+#[test]
+fn the_fraction_counts_the_bytes_on_the_disk() {
+    let text: String =
+        "a,b\n".to_owned() + &(0..200_000).map(|i| format!("{i},{}\n", i * 37 % 1009)).collect::<String>();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("a.csv", text.clone().into_bytes()), ("a.csv.gz", packed(&text))] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let source = open(&path, &Options::default()).unwrap();
+        let mut reader = source.open().unwrap();
+        let mut fractions = vec![reader.fraction().unwrap()];
+        while reader.next(50_000).unwrap().is_some() {
+            fractions.push(reader.fraction().unwrap());
+        }
+        assert!(fractions.is_sorted(), "{fractions:?}");
+        assert!(fractions[0] < 0.4 && (0.2..0.5).contains(&fractions[1]), "{fractions:?}");
+        assert_eq!(fractions.last(), Some(&1.0));
+    }
+}

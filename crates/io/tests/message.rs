@@ -1,0 +1,222 @@
+//! Every error message, word for word.
+#![allow(clippy::expect_used, reason = "a test stops where it cannot go on")]
+
+use std::io::{self, Read};
+
+use bochner_io::{Error, Format, Options, from_bytes, open, open_with};
+
+/// The first error of opening or reading.
+fn complaint(name: &str, bytes: &[u8], options: &Options) -> String {
+    let read = || -> bochner::Result<()> {
+        let source = from_bytes(name, bytes, options)?;
+        let mut reader = source.open()?;
+        while reader.next(2)?.is_some() {}
+        Ok(())
+    };
+    read().expect_err("a complaint").to_string()
+}
+
+fn csv(text: &str) -> String {
+    complaint("d/a.csv", text.as_bytes(), &Options::default())
+}
+
+fn svm(text: &str) -> String {
+    complaint("a.svm", text.as_bytes(), &Options::default())
+}
+
+#[test]
+fn cells_that_are_not_numbers() {
+    assert_eq!(
+        csv("size,price\n1,2\n3,x\n"),
+        r#"d/a.csv:3:2: expected a number, found "x" (column "price")"#
+    );
+    assert_eq!(csv("a,b\n,1"), r#"d/a.csv:2:1: expected a number, found "" (column "a")"#);
+    assert_eq!(csv("a\n \n"), r#"d/a.csv:2:1: expected a number, found " " (column "a")"#);
+    for cell in ["nan", "NaN", "-inf", "Infinity", "1e999", "12abc", "1 2"] {
+        let expected = format!("d/a.csv:2:1: expected a number, found \"{cell}\" (column \"a\")");
+        assert_eq!(csv(&format!("a\n{cell}\n")), expected);
+    }
+    let long = "x".repeat(100);
+    let expected = format!("d/a.csv:2:1: expected a number, found \"{}…\" (column \"a\")", "x".repeat(39));
+    assert_eq!(csv(&format!("a\n{long}\n")), expected);
+    let bare = Options { header: false, ..Options::default() };
+    assert_eq!(complaint("a.csv", b"1,2\n3,x\n", &bare), r#"a.csv:2:2: expected a number, found "x""#);
+}
+
+#[test]
+fn lines_are_those_of_an_editor() {
+    let line = |text: &str| csv(text).split(':').nth(1).unwrap_or_default().to_owned();
+    assert_eq!(line("a,b\r\n1,2\r\n\r\n\r\n1,x\r\n"), "5");
+    assert_eq!(line("a,b\r1,2\r\r1,x\r"), "4");
+    assert_eq!(line("\n\na,b\n1,2\n1,x"), "5");
+    assert_eq!(line("\"a\nz\",b\n1,2\n\n1,x"), "5");
+    assert_eq!(line("\"a\r\nz\",b\r\n1,2\r\n1,x"), "4");
+    assert_eq!(line("a,b\n\"1\n\n\",2\n1,x\n"), "5");
+}
+
+#[test]
+fn ragged_rows_and_open_quotes() {
+    let nine = "a,b,c,d,e,f,g,h,i\n1,2,3,4,5,6,7,8\n";
+    assert_eq!(csv(nine), "d/a.csv:2: expected 9 fields, found 8");
+    assert_eq!(csv("a\n1\n1,2"), "d/a.csv:3: expected 1 fields, found 2");
+    let bare = Options { header: false, ..Options::default() };
+    assert_eq!(complaint("a.csv", b"1,2\n\n3\n", &bare), "a.csv:3: expected 2 fields, found 1");
+    assert_eq!(csv("a,b\n1,\"2\n3,4\n"), "d/a.csv:2: expected a closing quote, found the end of the file");
+}
+
+#[test]
+fn headers() {
+    assert_eq!(csv(""), "d/a.csv: expected a line with the names of the columns, found the end of the file");
+    assert_eq!(
+        csv("\n\r\n"),
+        "d/a.csv: expected a line with the names of the columns, found the end of the file"
+    );
+    let bare = Options { header: false, ..Options::default() };
+    assert_eq!(
+        complaint("a.csv", b"\n", &bare),
+        "a.csv: expected at least one row, found the end of the file"
+    );
+    assert_eq!(csv(",b\n"), "d/a.csv:1: expected a name for every column, found none for column 1");
+    assert_eq!(csv("a,,b, \n"), "d/a.csv:1: expected a name for every column, found none for columns 2, 4");
+    assert_eq!(
+        csv("a,b, a\n"),
+        "d/a.csv:1: expected every column to have its own name, found \"a\" for columns 1 and 3"
+    );
+}
+
+#[test]
+fn text_that_is_not_utf8() {
+    let options = Options { text: vec!["b".to_owned()], ..Options::default() };
+    let expected = "a.csv:3: expected UTF-8 text, found the byte 0xff";
+    assert_eq!(complaint("a.csv", b"a,b\n1,x\n1,\xff\n", &options), expected);
+    assert_eq!(complaint("a.csv", b"a,b\n1,x\n\xff,x\n", &options), expected);
+    assert_eq!(
+        complaint("a.csv", b"a,\xe9\n", &options),
+        "a.csv:1: expected UTF-8 text, found the byte 0xe9"
+    );
+    let svm = |bytes: &[u8]| complaint("a.svm", bytes, &Options::default());
+    assert_eq!(svm(b"\n\xff 1:1\n"), "a.svm:2: expected UTF-8 text, found the byte 0xff");
+    assert_eq!(svm(b"1 1:\xfe\n"), "a.svm:1: expected UTF-8 text, found the byte 0xfe");
+}
+
+#[test]
+fn sparse_rows() {
+    let range = "expected an index from 1 to 4294967295, found";
+    assert_eq!(svm("1 1:1\n# c\n\n1 0:1\n"), format!("a.svm:4: {range} \"0\""));
+    assert_eq!(svm("1 4294967296:1\n"), format!("a.svm:1: {range} \"4294967296\""));
+    assert_eq!(svm("1 -3:1\n"), format!("a.svm:1: {range} \"-3\""));
+    assert_eq!(svm("1 :1\n"), format!("a.svm:1: {range} \"\""));
+    assert_eq!(svm("1 3:1 2:1\n"), "a.svm:1: expected an index above 3, found 2");
+    assert_eq!(svm("1 3:1 3:1\n"), "a.svm:1: expected an index above 3, found 3");
+    assert_eq!(svm("1 3:one\n"), "a.svm:1: expected a number at index 3, found \"one\"");
+    assert_eq!(svm("1 3:inf\n"), "a.svm:1: expected a number at index 3, found \"inf\"");
+    assert_eq!(svm("1 3:\n"), "a.svm:1: expected a number at index 3, found \"\"");
+    assert_eq!(svm("1 3\n"), "a.svm:1: expected index:value, found \"3\"");
+    assert_eq!(svm("1:2 3:4\n"), "a.svm:1: expected a label before the first index, found \"1:2\"");
+    assert_eq!(
+        svm("1 qid:7 1:2\n"),
+        "a.svm:1: expected index:value, found \"qid:7\": there is no ranking here, remove it"
+    );
+    let narrow = Options { width: Some(2), ..Options::default() };
+    assert_eq!(
+        complaint("a.svm", b"1 2:1 3:1 4:1\n", &narrow),
+        "a.svm:1: expected an index up to 2, found 3"
+    );
+}
+
+#[test]
+fn names_and_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let refusal = |name: &str| match open(&at(name), &Options::default()) {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string().replace(&format!("{}/", folder.path().display()), ""),
+    };
+    for name in ["a.xlsx", "plain", "a.csv"] {
+        std::fs::write(at(name), "a,b\n1,2\n").unwrap();
+    }
+    std::fs::create_dir(at("folder.csv")).unwrap();
+    let known =
+        "expected a name ending in .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz, found";
+    let anyway = "say the format (csv or libsvm) to read it anyway";
+    assert_eq!(refusal("a.xlsx"), format!("a.xlsx: {known} \".xlsx\"; {anyway}"));
+    assert_eq!(refusal("plain"), format!("plain: {known} no ending; {anyway}"));
+    let forced = Options { format: Some(Format::Csv), ..Options::default() };
+    assert_eq!(open(&at("plain"), &forced).unwrap().columns().len(), 2);
+    assert_eq!(refusal("a.csv"), "");
+    assert!(
+        matches!(open(&at("none.csv"), &forced), Err(bochner::Error::Io { path, .. }) if path == at("none.csv"))
+    );
+
+    let why = "a source is read more than once; save it to a file first";
+    assert_eq!(
+        refusal("folder.csv"),
+        format!("folder.csv: expected a regular file, found a directory: {why}")
+    );
+    let given =
+        |name: &str| open(name.as_ref(), &forced).err().map(|error| error.to_string()).unwrap_or_default();
+    assert_eq!(given("-"), format!("-: expected a regular file, found standard input: {why}"));
+    if cfg!(unix) {
+        let expected = format!("/dev/null: expected a regular file, found a pipe or a device: {why}");
+        assert_eq!(given("/dev/null"), expected);
+    }
+    assert_eq!("libsvm".parse::<Format>().unwrap(), Format::Libsvm);
+    let error = "xls".parse::<Format>().unwrap_err().to_string();
+    assert_eq!(error, "expected the format csv or libsvm, found \"xls\"");
+}
+
+#[test]
+fn options_that_do_not_fit() {
+    let quote = Options { delimiter: Some(b'"'), ..Options::default() };
+    assert_eq!(
+        complaint("a.csv", b"a\n1", &quote),
+        "expected a delimiter other than quotes and line ends, found '\"'"
+    );
+    let missing = Options { text: vec!["colour".to_owned()], ..Options::default() };
+    for (name, bytes) in [("a.csv", "color\n1"), ("a.svm", "1 1:1")] {
+        let error = from_bytes(name, bytes, &missing).err();
+        assert!(matches!(error, Some(bochner::Error::MissingColumn { name, .. }) if name == "colour"));
+    }
+}
+
+#[test]
+fn gzip_that_is_none() {
+    assert_eq!(
+        complaint("a.csv.gz", b"a,b\n1,2\n", &Options::default()),
+        "a.csv.gz: expected gzip data, as the name says, found something else"
+    );
+    assert_eq!(
+        complaint("a.csv", b"\x1f\x8b\x08", &Options::default()),
+        "a.csv: expected a whole gzip file, found a damaged or truncated one (unexpected end of file)"
+    );
+}
+
+#[test]
+fn records_without_an_end() {
+    for (name, byte) in [("a.csv", b'1'), ("a.svm", b'1')] {
+        let endless = move || Ok(Box::new(io::repeat(byte)) as Box<dyn Read>);
+        let error = open_with(name, endless, &Options::default()).err().map(|error| error.to_string());
+        let expected = format!("{name}:1: expected a record of at most 67108864 bytes, found a longer one");
+        assert_eq!(error, Some(expected));
+    }
+}
+
+#[test]
+fn a_file_that_changes_between_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "a,b\n1,2\n").unwrap();
+    let source = open(&path, &Options::default()).unwrap();
+    std::fs::write(&path, "a,c\n1,2\n").unwrap();
+    let error = source.open().err().map(|error| error.to_string()).unwrap_or_default();
+    let expected = "expected the header to stay as it was, found another: the file has changed";
+    assert_eq!(error, format!("{}: {expected}", path.display()));
+}
+
+#[test]
+fn errors_can_be_matched() {
+    let source = from_bytes("a.csv", "a\nx", &Options::default()).unwrap();
+    let Err(bochner::Error::Source(error)) = source.open().unwrap().next(1) else { panic!("no error") };
+    let error = error.downcast_ref::<Error>();
+    assert!(matches!(error, Some(Error::NotANumber { line: 2, column: 1, found, .. }) if found == "x"));
+}

@@ -1,0 +1,184 @@
+//! Laws over many inputs: nothing panics, numbers come back bit for bit, and neither the size of a read nor the size
+//! of a block changes a table.
+
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+
+use bochner::table::{Column, Table, TableSource};
+use bochner_io::{Format, Options, from_bytes, open_with};
+use proptest::prelude::*;
+
+/// Gives at most `step` bytes a read, and is interrupted before each.
+struct Trickle {
+    bytes: Cursor<Arc<[u8]>>,
+    step: usize,
+    interrupted: bool,
+}
+
+impl Read for Trickle {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = to.len().min(self.step);
+        self.bytes.read(&mut to[..count])
+    }
+}
+
+fn trickling(bytes: &[u8], step: usize, options: &Options) -> bochner::Result<Box<dyn TableSource>> {
+    let bytes: Arc<[u8]> = bytes.into();
+    let open = move || {
+        let bytes = Cursor::new(Arc::clone(&bytes));
+        Ok(Box::new(Trickle { bytes, step, interrupted: false }) as Box<dyn Read>)
+    };
+    open_with("a", open, options)
+}
+
+/// All tables up to the first error, and the error.
+fn read(source: bochner::Result<Box<dyn TableSource>>, most: usize) -> (Vec<Table>, Option<String>) {
+    let mut tables = Vec::new();
+    let collect = || -> bochner::Result<()> {
+        let source = source?;
+        let mut reader = source.open()?;
+        while let Some(table) = reader.next(most)? {
+            tables.push(table);
+        }
+        Ok(())
+    };
+    let error = collect().err().map(|error| error.to_string());
+    (tables, error)
+}
+
+/// Bytes that mean something to the formats, in any order.
+fn soup() -> impl Strategy<Value = Vec<u8>> {
+    let pieces = [
+        "1", "23", "-0.5", "1e9", ",", ";", "\t", " ", "\"", "\"\"", "\n", "\r", "\r\n", ":", "2:3", "#",
+        "qid:1", "a", "é",
+    ];
+    let piece = prop_oneof![
+        40 => prop::sample::select(pieces.map(|piece| piece.as_bytes().to_vec()).to_vec()),
+        1 => Just(b"\xef\xbb\xbf".to_vec()),
+        1 => Just(vec![0xff]),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+/// Small tables with a few quotes and odd line ends: mostly readable.
+fn sheet() -> impl Strategy<Value = Vec<u8>> {
+    let cell =
+        prop::sample::select(vec!["1", "-2.5", "\"3\"", "\" 4\n\"", "", "\"\"\"\"", "x", "1234567890123456"]);
+    let end = prop::sample::select(vec!["\n", "\r\n", "\r", "\n\n"]);
+    prop::collection::vec((cell.clone(), cell, end), 0..20).prop_map(|rows| {
+        let mut text = "a,b\n".to_owned();
+        for (a, b, end) in rows {
+            text += &format!("{a},{b}{end}");
+        }
+        text.into_bytes()
+    })
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let format = prop::sample::select(vec![Format::Csv, Format::Libsvm]);
+    let text =
+        prop::sample::select(vec![vec![], vec!["a".to_owned(), "b".to_owned()], vec!["c1".to_owned()]]);
+    (format, any::<bool>(), text, prop::option::of(0usize..4), any::<bool>()).prop_map(
+        |(format, header, text, width, ignore_beyond_width)| Options {
+            format: Some(format),
+            delimiter: None,
+            text,
+            width,
+            ignore_beyond_width,
+            header,
+        },
+    )
+}
+
+fn finite() -> impl Strategy<Value = f64> {
+    any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |value| value.is_finite())
+}
+
+fn bits(tables: &[Table], column: usize) -> Vec<u64> {
+    let mut bits = Vec::new();
+    for table in tables {
+        match &table.columns[column] {
+            Column::Number(values) => bits.extend(values.iter().map(|value| value.to_bits())),
+            Column::Sparse(rows) => bits.extend(rows.view().values().iter().map(|value| value.to_bits())),
+            Column::Text(_) => {}
+        }
+    }
+    bits
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), options in options()) {
+        read(from_bytes("a", bytes, &options), 3);
+    }
+
+    #[test]
+    fn the_size_of_reads_does_not_matter(
+        bytes in prop_oneof![soup(), sheet()], options in options(), step in 1usize..9,
+    ) {
+        let whole = read(from_bytes("a", bytes.clone(), &options), 3);
+        prop_assert_eq!(&read(trickling(&bytes, 1, &options), 3), &whole);
+        prop_assert_eq!(&read(trickling(&bytes, step, &options), 3), &whole);
+    }
+
+    #[test]
+    fn numbers_come_back_bit_for_bit(values in prop::collection::vec((finite(), finite()), 1..40), most in 1usize..50) {
+        let mut text = "a,b\n".to_owned();
+        for (a, b) in &values {
+            text += &format!("{a:?},{b}\n");
+        }
+        let (tables, error) = read(from_bytes("a.csv", text, &Options::default()), most);
+        prop_assert_eq!(error, None);
+        prop_assert_eq!(bits(&tables, 0), values.iter().map(|(a, _)| a.to_bits()).collect::<Vec<_>>());
+        prop_assert_eq!(bits(&tables, 1), values.iter().map(|(_, b)| b.to_bits()).collect::<Vec<_>>());
+        prop_assert!(tables.iter().rev().skip(1).all(|table| table.rows == most));
+    }
+
+    #[test]
+    fn sparse_values_come_back_bit_for_bit(
+        rows in prop::collection::vec(prop::collection::btree_map(1u32.., finite(), 0..9), 1..20), most in 1usize..25,
+    ) {
+        let mut text = String::new();
+        for row in &rows {
+            text += "label";
+            for (index, value) in row {
+                text += &format!(" {index}:{value:?}");
+            }
+            text += "\n";
+        }
+        let (tables, error) = read(from_bytes("a.svm", text, &Options::default()), most);
+        prop_assert_eq!(error, None);
+        let kept = rows.iter().flat_map(|row| row.values()).filter(|value| **value != 0.0);
+        prop_assert_eq!(bits(&tables, 1), kept.map(|value| value.to_bits()).collect::<Vec<_>>());
+        let labels: usize = tables.iter().map(|table| table.rows).sum();
+        prop_assert_eq!(labels, rows.len());
+    }
+}
+
+#[test]
+fn packed_bytes_may_trickle_too() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    io::Write::write_all(&mut encoder, b"\xef\xbb\xbfa,b\r\n1,\"2\"\r\n").unwrap();
+    let bytes = encoder.finish().unwrap();
+    let options = Options { format: Some(Format::Csv), ..Options::default() };
+    let (tables, error) = read(trickling(&bytes, 1, &options), 9);
+    assert_eq!(error, None);
+    assert_eq!(tables[0].columns, [Column::Number(vec![1.0]), Column::Number(vec![2.0])]);
+}
+
+#[test]
+fn only_the_first_byte_order_mark_is_one() {
+    let bytes = "\u{feff}\u{feff}\"a\",b\n1,2\n".as_bytes();
+    let options = Options { format: Some(Format::Csv), ..Options::default() };
+    for step in [1, 2, 3, 4, 100] {
+        let source = trickling(bytes, step, &options).unwrap();
+        assert_eq!(source.columns()[0].name, "\u{feff}\"a\"", "{step}");
+    }
+    assert_eq!(from_bytes("a", bytes, &options).unwrap().columns()[0].name, "\u{feff}\"a\"");
+}
