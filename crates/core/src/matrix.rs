@@ -35,7 +35,7 @@ pub struct Matrix<T> {
 impl<T: Scalar> Matrix<T> {
     /// Takes `rows`·`columns` entries, row after row.
     pub fn new(rows: usize, columns: usize, data: Vec<T>) -> Result<Self> {
-        let expected = rows.checked_mul(columns).unwrap_or(usize::MAX);
+        let expected = rows.saturating_mul(columns);
         if data.len() == expected {
             Ok(Matrix { rows, columns, data })
         } else {
@@ -110,7 +110,7 @@ pub struct MatrixView<'a, T> {
 impl<'a, T: Scalar> MatrixView<'a, T> {
     /// A view of contiguous rows.
     pub fn new(data: &'a [T], rows: usize, columns: usize) -> Result<Self> {
-        let expected = rows.checked_mul(columns).unwrap_or(usize::MAX);
+        let expected = rows.saturating_mul(columns);
         if data.len() == expected {
             Ok(MatrixView { data, rows, columns, stride: columns })
         } else {

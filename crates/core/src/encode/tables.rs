@@ -79,19 +79,19 @@ fn number(text: &str, row: u64) -> Result<f64> {
 
 /// The chosen columns of a block as rows.
 pub fn rows_of<T: Scalar>(table: &Table, columns: &Columns, positions: &[usize]) -> Result<OwnedRows<T>> {
-    if let (Columns::Sparse { width, .. }, [at]) = (columns, positions) {
-        if let Column::Sparse(values) = &table.columns[*at] {
-            let view = values.view();
-            if view.columns() > *width {
-                return Err(Error::ColumnCount { expected: *width, found: view.columns() });
-            }
-            let mut rows = Csr::empty(*width);
-            for i in 0..view.rows() {
-                let (indices, values) = view.row(i);
-                rows.push_row(indices.iter().zip(values).map(|(&j, &x)| (j, T::from_f64(x))));
-            }
-            return Ok(OwnedRows::Sparse(rows));
+    if let (Columns::Sparse { width, .. }, [at]) = (columns, positions)
+        && let Column::Sparse(values) = &table.columns[*at]
+    {
+        let view = values.view();
+        if view.columns() > *width {
+            return Err(Error::ColumnCount { expected: *width, found: view.columns() });
         }
+        let mut rows = Csr::empty(*width);
+        for i in 0..view.rows() {
+            let (indices, values) = view.row(i);
+            rows.push_row(indices.iter().zip(values).map(|(&j, &x)| (j, T::from_f64(x))));
+        }
+        return Ok(OwnedRows::Sparse(rows));
     }
     let mut rows = Matrix::zeros(table.rows, positions.len());
     for (j, &at) in positions.iter().enumerate() {

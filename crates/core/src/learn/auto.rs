@@ -32,8 +32,8 @@ pub struct Auto {
     pub kernel: KernelChoice,
     /// The method; none for the kernel's usual one.
     pub method: Option<Method>,
-    /// D.
-    pub features: usize,
+    /// D; none for 2,048, or twice the number of distinct rows where that is less.
+    pub features: Option<usize>,
     /// Of all chance.
     pub seed: u64,
     /// How λ is found.
@@ -47,7 +47,7 @@ impl Default for Auto {
         Auto {
             kernel: KernelChoice::Tuned(Family::Gaussian),
             method: None,
-            features: MapSpec::FEATURES,
+            features: None,
             seed: 0,
             lambda: Lambda::CrossValidated { folds: 5 },
             standardise: true,
@@ -58,13 +58,13 @@ impl Default for Auto {
 impl Auto {
     /// Fits to all rows of the source.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
-        self.spec(self.anchor()).check(source.input_dim())?;
+        self.spec(self.anchor(), MapSpec::FEATURES).check(source.input_dim())?;
         let (moments, sample) = sweep(
             engine,
             source,
             "columns",
             || {
-                let capacity = SAMPLE.max(self.features);
+                let capacity = SAMPLE.max(self.features.unwrap_or(0));
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
@@ -81,7 +81,8 @@ impl Auto {
                 Bandwidth::default().choose(engine, family, &sample, self.seed)?
             }
         };
-        let ridge = Ridge { map: self.spec(kernel), lambda: self.lambda, intercept: true };
+        let map = self.spec(kernel, default_features(MapSpec::FEATURES, &sample));
+        let ridge = Ridge { map, lambda: self.lambda, intercept: true };
         let Some(scaling) = scaling else { return ridge.fit_with(engine, source, &sample) };
         let model = ridge.fit_with(engine, &Scaled::new(source, &scaling), &sample)?;
         Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
@@ -109,9 +110,14 @@ impl Auto {
         }
     }
 
-    fn spec(&self, kernel: Kernel) -> MapSpec {
+    fn spec(&self, kernel: Kernel, features: usize) -> MapSpec {
         let usual = MapSpec::auto(kernel);
         let method = self.method.unwrap_or(usual.method);
-        MapSpec { method, features: self.features, seed: self.seed, ..usual }
+        MapSpec { method, features: self.features.unwrap_or(features), seed: self.seed, ..usual }
     }
+}
+
+/// `most` features, or two for each distinct row where that is less: more would only repeat what the rows can tell.
+pub(super) fn default_features(most: usize, sample: &Sample) -> usize {
+    most.min(2 * sample.len()).max(32)
 }

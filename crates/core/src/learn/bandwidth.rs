@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::auto::default_features;
 use super::ridge::{Lambda, Ridge};
 use crate::random::{Draws, Stream};
 use crate::source::{Arrays, Target};
@@ -29,7 +30,7 @@ pub enum Family {
 pub struct Bandwidth {
     /// Widths tried, as factors of the median distance.
     pub factors: Vec<f64>,
-    /// Features of the maps tried.
+    /// Features of the maps tried, at most.
     pub features: usize,
     /// Rows of the sample used.
     pub rows: usize,
@@ -58,7 +59,8 @@ impl Bandwidth {
         let mut best = (f64::INFINITY, anchor);
         for (tried, factor) in self.factors.iter().enumerate() {
             let kernel = anchor.widened(*factor);
-            let map = MapSpec { features: self.features, seed, ..MapSpec::auto(kernel) };
+            let features = default_features(self.features, sample);
+            let map = MapSpec { features, seed, ..MapSpec::auto(kernel) };
             let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
             let error = ridge.error(engine, &arrays)?;
             if error < best.0 {

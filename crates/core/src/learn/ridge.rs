@@ -125,10 +125,10 @@ impl Ridge {
     fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         self.validate()?;
         self.map.check(source.input_dim())?;
-        if let Target::Classes { labels } = source.target() {
-            if labels.len() < 2 {
-                return Err(Error::OneClass { label: labels.text(0).to_owned() });
-            }
+        if let Target::Classes { labels } = source.target()
+            && labels.len() < 2
+        {
+            return Err(Error::OneClass { label: labels.text(0).to_owned() });
         }
         let what = || format!("a ridge fit with {} features", self.map.features);
         engine.check_memory(what, self.cost(engine, source).peak_bytes)
@@ -158,7 +158,7 @@ impl Ridge {
             Target::Classes { labels } => Head::Classification { labels: labels.clone() },
         };
         let encoder = Encoder::identity(source.input_dim());
-        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, training))
+        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
     }
 
     /// The smallest cross-validated error, for comparing maps; infinite where there are too few rows to tell.
@@ -206,7 +206,7 @@ impl Ridge {
         // Features that do not vary leave nothing to choose: any λ gives the constant.
         let unit = if unit > 0.0 { unit } else { 1.0 };
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
-        let curve = engine.install(|| self.curve(gram, &grid));
+        let curve = engine.install(|| self.curve(engine, gram, &grid))?;
         engine.tell(&Event::Finished { phase })?;
         let best = curve.iter().rev().fold(None::<CurvePoint>, |best, point| match best {
             Some(best) if best.error <= point.error => Some(best),
@@ -225,20 +225,23 @@ impl Ridge {
     }
 
     /// The error of every λ on left-out folds: one decomposition a fold, side by side.
-    fn curve(&self, gram: &Gram, grid: &[f64]) -> Vec<CurvePoint> {
+    fn curve(&self, engine: &Engine, gram: &Gram, grid: &[f64]) -> Result<Vec<CurvePoint>> {
         let total: f64 = (0..gram.folds()).map(|k| gram.weight(k)).sum();
         let usable: Vec<usize> =
             (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0 && gram.weight(k) < total).collect();
         if usable.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let errors: Vec<Vec<f64>> = usable
             .par_iter()
-            .map(|&k| Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k)))
-            .collect();
-        (0..grid.len())
-            .map(|l| CurvePoint { lambda: grid[l], error: errors.iter().map(|e| e[l]).sum::<f64>() / total })
-            .collect()
+            .map(|&k| {
+                let progress = Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction: None };
+                engine.tell(&progress)?;
+                Ok(Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k)))
+            })
+            .collect::<Result<_>>()?;
+        let error = |l: usize| errors.iter().map(|e| e[l]).sum::<f64>() / total;
+        Ok((0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) }).collect())
     }
 }
 

@@ -271,7 +271,7 @@ impl Map {
         }
         rows.check_finite(0)?;
         /// Rows between two looks at the observer.
-        const STEP: usize = 16 * crate::sweep::BLOCK;
+        const STEP: usize = 4 * crate::sweep::BLOCK;
         for start in (0..rows.count()).step_by(STEP) {
             let end = rows.count().min(start + STEP);
             let out = &mut out[start * self.output_dim..end * self.output_dim];

@@ -147,7 +147,7 @@ struct Meta {
     head: HeadMeta,
     scaled: bool,
     shifted: bool,
-    training: Training,
+    training: Option<Training>,
     certificate: Certificate,
 }
 
@@ -162,6 +162,7 @@ enum ColumnsMeta {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum HeadMeta {
+    Features,
     Regression,
     Classification { labels: LabelKind, count: usize },
 }
@@ -247,6 +248,7 @@ impl Model {
             Columns::Sparse { name, .. } => ColumnsMeta::Sparse { name: name.clone() },
         };
         let head = match &self.head {
+            Head::Features => HeadMeta::Features,
             Head::Regression => HeadMeta::Regression,
             Head::Classification { labels } => {
                 HeadMeta::Classification { labels: labels.kind(), count: labels.len() }
@@ -417,17 +419,19 @@ impl<'a> File<'a> {
     }
 
     fn head(&self, meta: &Meta) -> Result<Head> {
-        let expected = match &meta.head {
-            HeadMeta::Regression => return Ok(Head::Regression),
-            HeadMeta::Classification { count: 2, .. } => 1,
-            HeadMeta::Classification { count, .. } => *count,
+        let (head, expected) = match &meta.head {
+            HeadMeta::Features => (Head::Features, 0),
+            HeadMeta::Regression => (Head::Regression, meta.outputs.max(1)),
+            HeadMeta::Classification { labels, count } => {
+                let texts = self.names("labels.bytes", "labels.ends", *count)?;
+                let outputs = if *count == 2 { 1 } else { (*count).max(1) };
+                (Head::Classification { labels: Labels::new(*labels, texts) }, outputs)
+            }
         };
-        if expected != meta.outputs || expected == 0 {
+        if expected != meta.outputs {
             return Err(FileError::Mismatch { what: "outputs", expected, found: meta.outputs }.into());
         }
-        let HeadMeta::Classification { labels: kind, count } = &meta.head else { return Ok(Head::Regression) };
-        let texts = self.names("labels.bytes", "labels.ends", *count)?;
-        Ok(Head::Classification { labels: Labels::new(*kind, texts) })
+        Ok(head)
     }
 
     /// The map: regenerated from its seed and compared, or from its stored state.

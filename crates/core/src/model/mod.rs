@@ -13,6 +13,8 @@ use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Ow
 /// What the outputs mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Head {
+    /// There are none: the model is a map alone.
+    Features,
     /// The outputs are the predictions.
     Regression,
     /// The outputs are scores: two classes by the sign of one, more by the largest.
@@ -52,7 +54,7 @@ pub struct Model {
     intercept: Vec<f64>,
     head: Head,
     certificate: Certificate,
-    training: Training,
+    training: Option<Training>,
 }
 
 impl Model {
@@ -63,9 +65,16 @@ impl Model {
         intercept: Vec<f64>,
         head: Head,
         certificate: Certificate,
-        training: Training,
+        training: Option<Training>,
     ) -> Model {
         Model { encoder, target: String::new(), map, coefficients, intercept, head, certificate, training }
+    }
+
+    /// A map alone, without outputs, to be saved like any other model.
+    pub fn of_map(map: Map, certificate: Certificate) -> Model {
+        let encoder = Encoder::identity(map.input_dim());
+        let coefficients = Matrix::zeros(0, map.output_dim());
+        Model::new(encoder, map, coefficients, Vec::new(), Head::Features, certificate, None)
     }
 
     /// The same model behind another encoder.
@@ -114,9 +123,9 @@ impl Model {
         &self.certificate
     }
 
-    /// How the coefficients were found.
-    pub fn training(&self) -> &Training {
-        &self.training
+    /// How the coefficients were found; none for a map alone.
+    pub fn training(&self) -> Option<&Training> {
+        self.training.as_ref()
     }
 
     /// Outputs for each row: predictions of a regression, scores of a classification.
@@ -155,6 +164,9 @@ impl Model {
         /// Rows of a piece.
         const CHUNK: usize = 64;
         let (outputs, features) = (self.intercept.len(), self.map.output_dim());
+        if outputs == 0 {
+            return;
+        }
         out.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(i, out)| {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
             let mut z = vec![T::default(); piece.count() * features];
@@ -172,7 +184,7 @@ impl Model {
     pub fn classes(&self, outputs: &Matrix<f64>) -> Vec<usize> {
         let largest = |row: &[f64]| row.iter().enumerate().fold(0, |best, (o, v)| if *v > row[best] { o } else { best });
         let class = |row: &[f64]| match (&self.head, row) {
-            (Head::Regression, _) => 0,
+            (Head::Features | Head::Regression, _) => 0,
             (Head::Classification { .. }, [score]) => usize::from(*score > 0.0),
             (Head::Classification { .. }, row) => largest(row),
         };
