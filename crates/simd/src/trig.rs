@@ -118,3 +118,72 @@ impl<T: Element> Task<T> for SinCos<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Chance, sincos_turns as exact};
+
+    /// The largest error over some angles, in double-double arithmetic; also checks that results lie in [−1, 1].
+    fn worst<T: Element>(isa: Isa, turns: &[T]) -> f64 {
+        let (mut cos, mut sin) = (turns.to_vec(), turns.to_vec());
+        sincos_turns(isa, turns, &mut cos, &mut sin);
+        let mut worst = 0.0f64;
+        for ((t, c), s) in turns.iter().zip(&cos).zip(&sin) {
+            let (exact_sin, exact_cos) = exact(t.to_f64());
+            let (c, s) = (c.to_f64(), s.to_f64());
+            assert!(c.abs() <= 1.0 && s.abs() <= 1.0, "{c}, {s} at {t:?} on {isa:?}");
+            worst = worst.max(exact_cos.error_of(c)).max(exact_sin.error_of(s));
+        }
+        worst
+    }
+
+    #[test]
+    fn single_precision_is_good_to_2e7() {
+        // Every 1,009th of all single numbers from 2⁻³⁰ to 2²⁰, both signs.
+        let (from, to) = (2f32.powi(-30).to_bits(), 2f32.powi(20).to_bits());
+        let turns: Vec<f32> = (from..to).step_by(1009).map(f32::from_bits).flat_map(|t| [t, -t]).collect();
+        for isa in Isa::available() {
+            let worst = worst(isa, &turns);
+            assert!(worst <= 2e-7, "{worst:e} on {isa:?}");
+            assert!(worst > 1e-8, "the test has no power");
+        }
+    }
+
+    #[test]
+    fn double_precision_is_good_to_1e15() {
+        let mut chance = Chance::new(1);
+        let mut turns: Vec<f64> = (0..200_000).map(|_| (chance.uniform() - 0.5) * 2f64.powi(31)).collect();
+        turns.extend((0..200_000).map(|_| (chance.uniform() - 0.5) * 2f64.powf(20.0 * chance.uniform() - 10.0)));
+        turns.extend((-64..=64).map(|k| f64::from(k) / 8.0));
+        for isa in Isa::available() {
+            let worst = worst(isa, &turns);
+            assert!(worst <= 1e-15, "{worst:e} on {isa:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_comes_the_result_is_finite_and_within_bounds() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, 1e300, -0.0, 2f64.powi(53)];
+        let single: Vec<f32> = odd.iter().map(|&t| t as f32).collect();
+        for isa in Isa::available() {
+            let (mut cos, mut sin) = ([9.0; 8], [9.0; 8]);
+            sincos_turns(isa, &odd, &mut cos, &mut sin);
+            assert!(cos.iter().chain(&sin).all(|v| v.abs() <= 1.0), "{cos:?} {sin:?} on {isa:?}");
+            let (mut cos, mut sin) = ([9.0f32; 8], [9.0f32; 8]);
+            sincos_turns(isa, &single, &mut cos, &mut sin);
+            assert!(cos.iter().chain(&sin).all(|v| v.abs() <= 1.0), "{cos:?} {sin:?} on {isa:?}");
+        }
+    }
+
+    #[test]
+    fn quarters_of_a_turn_are_exact() {
+        for isa in Isa::available() {
+            let (mut cos, mut sin) = ([9.0; 5], [9.0; 5]);
+            sincos_turns(isa, &[0.0, 0.25, 0.5, 0.75, 1.0], &mut cos, &mut sin);
+            for (value, exact) in cos.iter().chain(&sin).zip([1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0]) {
+                assert!((value - exact as f64).abs() < 2.3e-16, "{cos:?} {sin:?} on {isa:?}");
+            }
+        }
+    }
+}

@@ -118,6 +118,8 @@ pub struct TargetScan {
     too_many: bool,
     /// The first that is not a finite number, and its row.
     not_a_number: Option<(String, u64)>,
+    /// The first row without a target.
+    empty: Option<u64>,
     not_whole: bool,
     rows: u64,
 }
@@ -126,6 +128,9 @@ impl TargetScan {
     /// Reads one value.
     pub fn absorb(&mut self, text: &str) {
         let text = text.trim();
+        if text.is_empty() && self.empty.is_none() {
+            self.empty = Some(self.rows);
+        }
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => self.not_whole |= value.fract() != 0.0,
             _ if self.not_a_number.is_none() => self.not_a_number = Some((text.to_owned(), self.rows)),
@@ -150,19 +155,17 @@ impl TargetScan {
         let labels = self.labels();
         let looks_like_classes = self.not_a_number.is_some()
             || (!self.not_whole && !self.too_many && labels.len() <= MOST_NUMBERED_CLASSES);
-        match (task, &self.not_a_number) {
-            (Task::Regression, Some((text, row))) => {
+        match (task, &self.not_a_number, self.empty) {
+            (Task::Regression, Some((text, row)), _) => {
                 Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
             }
-            (Task::Regression, None) => Ok(None),
-            (Task::Auto, _) if !looks_like_classes => Ok(None),
+            (Task::Regression, None, _) => Ok(None),
+            (_, _, Some(row)) => Err(Error::TargetText { expected: "a class", found: String::new(), row }),
+            (Task::Auto, ..) if !looks_like_classes => Ok(None),
             _ if self.too_many => Err(Error::TooManyClasses {
                 most: MOST_CLASSES,
                 example: self.values.first().cloned().unwrap_or_default(),
             }),
-            (_, Some((text, row))) if text.is_empty() => {
-                Err(Error::TargetText { expected: "a class", found: String::new(), row: *row })
-            }
             _ => Ok(Some(labels)),
         }
     }

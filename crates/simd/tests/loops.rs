@@ -1,0 +1,266 @@
+//! Every loop on every instruction set against one line of naive arithmetic.
+
+use bochner_simd::{
+    Apply, Distance, Element, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse, cross_tile, pack_columns,
+    project, rank_tile,
+};
+use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
+
+fn typed<T: Element>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|&x| T::from_f64(x)).collect()
+}
+
+fn doubles<T: Element>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|x| x.to_f64()).collect()
+}
+
+fn pack<T: Element>(isa: Isa, b: &[f64], depth: usize, columns: usize) -> Panels<T> {
+    Panels::pack(isa, depth, columns, |j, column| {
+        (0..depth).for_each(|k| column[k] = T::from_f64(b[k * columns + j]));
+    })
+}
+
+/// Σ op(x, b) for each row and column, from the rounded inputs.
+fn sums<T: Element>(x: &[f64], b: &[f64], depth: usize, columns: usize, op: fn(f64, f64) -> f64) -> Vec<f64> {
+    let round = |v: f64| T::from_f64(v).to_f64();
+    let cell = |i: usize, j: usize| (0..depth).map(|k| op(round(x[i * depth + k]), round(b[k * columns + j]))).sum();
+    (0..x.len() / depth).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| cell(i, j)).collect()
+}
+
+const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (3, 2, 5), (9, 7, 48), (17, 5, 49), (65, 3, 100), (8, 64, 97)];
+
+fn each_ending<T: Element>(tolerance: f64) {
+    for isa in Isa::available() {
+        for (n, depth, columns) in SHAPES {
+            let (x, b) = (normals(n, depth, 1), normals(depth, columns, 2));
+            let (rows, panels) = (typed::<T>(&x), pack::<T>(isa, &b, depth, columns));
+            let rows = RowsRef { data: &rows, count: n, stride: depth };
+            let run = |what: &Apply<'_, T>, width: usize| {
+                let mut out = vec![T::from_f64(9.0); n * width];
+                apply(rows, &panels, what, &mut out, width);
+                doubles(&out)
+            };
+            let dot = sums::<T>(&x, &b, depth, columns, |a, b| a * b);
+            assert_close(&run(&Apply::Product, columns), &dot, Absolute(tolerance * depth as f64));
+
+            let turn = std::f64::consts::TAU;
+            let expected: Vec<f64> = dot.iter().flat_map(|t| [0.5 * (turn * t).cos(), 0.5 * (turn * t).sin()]).collect();
+            let half = T::from_f64(0.5);
+            let pairs = run(&Apply::Pairs { scale: half, exact: &|_, _| panic!("no phase is large") }, 2 * columns);
+            assert_close(&pairs, &expected, Absolute(8.0 * tolerance * depth as f64));
+
+            let offsets: Vec<f64> = (0..columns).map(|j| j as f64 / columns as f64).collect();
+            let expected: Vec<f64> =
+                dot.iter().enumerate().map(|(at, t)| 0.5 * (turn * (t + offsets[at % columns])).cos()).collect();
+            let what = Apply::Offset { scale: half, offsets: &typed(&offsets), exact: &|_, _| panic!("none") };
+            assert_close(&run(&what, columns), &expected, Absolute(8.0 * tolerance * depth as f64));
+
+            for (distance, op) in [
+                (Distance::Squared, (|a, b| (a - b) * (a - b)) as fn(f64, f64) -> f64),
+                (Distance::Absolute, |a, b| (a - b).abs()),
+            ] {
+                let expected: Vec<f64> =
+                    sums::<T>(&x, &b, depth, columns, op).iter().map(|s| (-0.3 * s).exp()).collect();
+                let what = Apply::Exponential { distance, rate: 0.3 };
+                assert_close(&run(&what, columns), &expected, Absolute(4.0 * tolerance));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_ending_in_single_precision() {
+    each_ending::<f32>(4e-7);
+}
+
+#[test]
+fn every_ending_in_double_precision() {
+    each_ending::<f64>(1e-15);
+}
+
+#[test]
+fn a_row_has_the_same_bits_wherever_it_stands() {
+    for isa in Isa::available() {
+        let (n, depth, columns) = (71, 13, 50);
+        let (x, b) = (typed::<f32>(&normals(n, depth, 3)), normals(depth, columns, 4));
+        let panels = pack::<f32>(isa, &b, depth, columns);
+        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| 0.0 };
+        let mut whole = vec![0.0; n * 2 * columns];
+        apply(RowsRef { data: &x, count: n, stride: depth }, &panels, &what, &mut whole, 2 * columns);
+        for i in 0..n {
+            let mut alone = vec![0.0; 2 * columns];
+            apply(RowsRef { data: &x[i * depth..], count: 1, stride: depth }, &panels, &what, &mut alone, 2 * columns);
+            assert_eq!(alone, whole[i * 2 * columns..(i + 1) * 2 * columns], "row {i} on {isa:?}");
+        }
+    }
+}
+
+#[test]
+fn sparse_rows_equal_their_dense_form() {
+    for isa in Isa::available() {
+        let (n, depth, columns) = (20, 40, 60);
+        let (starts, indices, values) = sparse(n, depth, 0.2, 5);
+        let dense = densify(&starts, &indices, &values, depth);
+        let panels = pack::<f64>(isa, &normals(depth, columns, 6), depth, columns);
+        let exact = |_: usize, _: usize| 0.0;
+        let choices = [
+            (Apply::Product, columns, 0.0),
+            (Apply::Pairs { scale: 0.5, exact: &exact }, 2 * columns, 0.0),
+            (Apply::Exponential { distance: Distance::Squared, rate: 0.05 }, columns, 1e-14),
+            (Apply::Exponential { distance: Distance::Absolute, rate: 0.05 }, columns, 1e-14),
+        ];
+        for (what, width, tolerance) in choices {
+            let (mut a, mut b) = (vec![0.0; n * width], vec![0.0; n * width]);
+            apply(RowsRef { data: &dense, count: n, stride: depth }, &panels, &what, &mut a, width);
+            let rows = SparseRowsRef { starts: &starts, indices: &indices, values: &values };
+            apply_sparse(rows, &panels, &what, &mut b, width);
+            // Products skip only zeros, so they agree to the bit.
+            assert_close(&b, &a, Absolute(tolerance));
+        }
+    }
+}
+
+#[test]
+fn a_triangular_factor_is_read_no_further_than_its_diagonal() {
+    for isa in Isa::available() {
+        let n = 101;
+        let full = normals(n, n, 7);
+        let upper: Vec<f64> = (0..n * n).map(|at| if at / n <= at % n { full[at] } else { 0.0 }).collect();
+        let panels = pack::<f64>(isa, &upper, n, n);
+        let x = normals(5, n, 8);
+        let rows = RowsRef { data: &x, count: 5, stride: n };
+        let (mut a, mut b) = (vec![0.0; 5 * n], vec![0.0; 5 * n]);
+        apply(rows, &panels, &Apply::Product, &mut a, n);
+        apply(rows, &panels.upper_triangular(), &Apply::Product, &mut b, n);
+        assert_eq!(a, b);
+    }
+}
+
+/// Large and overflowing phases are asked for in f64, exactly where they are.
+#[test]
+fn large_phases_are_reduced_in_double_precision() {
+    for isa in Isa::available() {
+        let columns = 60;
+        let w: Vec<f64> = (0..columns).map(|j| [0.3, 1e6 + 0.125, 3e38, -5e5 - 0.25][j % 4]).collect();
+        let panels = pack::<f32>(isa, &w, 1, columns);
+        let x = [1.0f32, 3.0];
+        let exact = |i: usize, j: usize| f64::from(x[i]) * w[j];
+        let mut out = vec![0.0; 2 * 2 * columns];
+        apply(RowsRef { data: &x, count: 2, stride: 1 }, &panels, &Apply::Pairs { scale: 1.0, exact: &exact }, &mut out, 2 * columns);
+        for i in 0..2 {
+            for j in 0..columns {
+                let (sin, cos) = bochner_testkit::sincos_turns(exact(i, j));
+                let at = (i * columns + j) * 2;
+                assert!(cos.error_of(f64::from(out[at])) < 2e-6, "row {i}, column {j} on {isa:?}");
+                assert!(sin.error_of(f64::from(out[at + 1])) < 2e-6, "row {i}, column {j} on {isa:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_phase_that_is_not_finite_counts_as_zero() {
+    for isa in Isa::available() {
+        let panels = pack::<f64>(isa, &[1e308], 1, 1);
+        let mut out = [9.0; 2];
+        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| f64::INFINITY };
+        apply(RowsRef { data: &[1e10], count: 1, stride: 1 }, &panels, &what, &mut out, 2);
+        assert_eq!(out, [1.0, 0.0]);
+    }
+}
+
+#[test]
+fn exponentials_are_good_to_their_last_digits() {
+    for isa in Isa::available() {
+        let s: Vec<f64> = (0..4000).map(|i| f64::from(i) * f64::from(i) * 4e-5).collect();
+        let panels = pack::<f64>(isa, &[0.0], 1, 1);
+        let mut out = vec![0.0; s.len()];
+        let what = Apply::Exponential { distance: Distance::Absolute, rate: 1.0 };
+        apply(RowsRef { data: &s, count: s.len(), stride: 1 }, &panels, &what, &mut out, 1);
+        for (s, value) in s.iter().zip(&out) {
+            let exact = exp_reference(-s);
+            // Rounding the exponent costs |s| half-ulps.
+            assert!(exact.error_of(*value) <= exact.hi * 2.3e-16 * (1.5 + s), "exp(-{s}) on {isa:?}");
+        }
+        let mut tiny = [9.0];
+        apply(RowsRef { data: &[1e300], count: 1, stride: 1 }, &panels, &what, &mut tiny, 1);
+        assert!(tiny[0] <= f64::MIN_POSITIVE && tiny[0] >= 0.0);
+    }
+}
+
+fn sums_of_products<T: Element>(tolerance: f64) {
+    for isa in Isa::available() {
+        for (rows, columns) in [(1, 1), (5, 192), (300, 100), (257, 49)] {
+            let (z, y) = (normals(rows, columns, 9), normals(rows, 3, 10));
+            let typed = typed::<T>(&z);
+            // Rows in another order, with factors.
+            let order: Vec<(u32, f64)> =
+                (0..rows).map(|q| ((q * 7 % rows) as u32, if rows % 7 == 0 { 1.0 } else { 1.0 + (q % 3) as f64 })).collect();
+            let mut packed = vec![T::default(); rows * TILE];
+            pack_columns(isa, &order, |r| &typed[r * columns..(r + 1) * columns], &mut packed);
+            let mut side = Vec::new();
+            order.iter().for_each(|&(r, f)| side.extend(y[r as usize * 3..][..3].iter().map(|v| v * f)));
+            let range = rows / 3..rows;
+            let (mut gram, mut cross) = (vec![1.0; TILE * TILE], vec![1.0; 3 * TILE]);
+            rank_tile(isa, &packed, &packed, rows, range.clone(), &mut gram);
+            cross_tile(isa, &packed, &side, rows, range.clone(), &mut cross);
+            let entry = |q: usize, j: usize| order[q].1 * typed[order[q].0 as usize * columns + j].to_f64();
+            let inside = |j: usize| j < columns;
+            for i in 0..TILE {
+                for j in 0..TILE {
+                    let sum: f64 =
+                        if inside(i) && inside(j) { range.clone().map(|q| entry(q, i) * entry(q, j)).sum() } else { 0.0 };
+                    assert_close(&[gram[i * TILE + j]], &[1.0 + sum], Absolute(tolerance * 9.0 * rows as f64));
+                }
+                for o in 0..3 {
+                    let sum: f64 =
+                        if inside(i) { range.clone().map(|q| entry(q, i) * side[q * 3 + o]).sum() } else { 0.0 };
+                    // Packed entries are rounded once; the sum itself is double.
+                    assert_close(&[cross[o * TILE + i]], &[1.0 + sum], Absolute(tolerance * 9.0 * rows as f64));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn outer_products_add_up() {
+    sums_of_products::<f64>(1e-15);
+    sums_of_products::<f32>(2e-7);
+}
+
+#[test]
+fn projections_are_dot_products_in_double_precision() {
+    for isa in Isa::available() {
+        for (n, width, outputs) in [(1, 1, 1), (3, 50, 1), (5, 33, 11), (2, 16, 4)] {
+            let (z, c) = (normals(n, width, 11), normals(outputs, width, 12));
+            let single = typed::<f32>(&z);
+            let mut out = vec![2.0; n * outputs];
+            project(isa, RowsRef { data: &single, count: n, stride: width }, width, &c, &mut out);
+            let cell = |i: usize, o: usize| -> f64 {
+                2.0 + (0..width).map(|j| f64::from(single[i * width + j]) * c[o * width + j]).sum::<f64>()
+            };
+            let expected: Vec<f64> = (0..n * outputs).map(|at| cell(at / outputs, at % outputs)).collect();
+            assert_close(&out, &expected, Absolute(1e-12));
+        }
+    }
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_refused() {
+    let panels = pack::<f64>(Isa::PORTABLE, &normals(3, 4, 1), 3, 4);
+    let refuse = |rows: &[f64], count, length: usize| {
+        let mut out = vec![0.0; length];
+        let rows = RowsRef { data: rows, count, stride: 3 };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| apply(rows, &panels, &Apply::Product, &mut out, 4)))
+            .is_err()
+    };
+    assert!(!refuse(&[0.0; 6], 2, 8));
+    assert!(refuse(&[0.0; 5], 2, 8), "rows too short");
+    assert!(refuse(&[0.0; 6], 2, 7), "output too short");
+    let indices_beyond = std::panic::catch_unwind(|| {
+        let rows = SparseRowsRef { starts: &[0, 1], indices: &[3], values: &[1.0] };
+        apply_sparse(rows, &panels, &Apply::Product, &mut [0.0; 4], 4);
+    });
+    assert!(indices_beyond.is_err());
+}
