@@ -1,1 +1,45 @@
-//! x
+//! The native part of the Python package `bochner`.
+//!
+//! A binding converts, releases the interpreter, calls once, converts back. [`rows`] turns NumPy and SciPy arrays into
+//! rows without a copy where it can, [`job`] is the only place that releases the interpreter, listens for Ctrl-C and
+//! hands on warnings, [`error`] says which exception an error becomes. What users see are the estimators of the package;
+//! this module is for them alone.
+
+mod error;
+mod job;
+mod map;
+mod model;
+mod rows;
+
+use pyo3::prelude::*;
+
+/// Kernels, maps and models of bochner; the estimators of the package are built on these.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::canonical_kernel;
+    #[pymodule_export]
+    use super::main;
+    #[pymodule_export]
+    use super::map::Map;
+    #[pymodule_export]
+    use super::model::Model;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python gives to a version")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// The text of a kernel as the library prints it; raises where it cannot be read.
+#[pyfunction]
+fn canonical_kernel(text: &str) -> PyResult<String> {
+    let kernel: bochner::Kernel = text.parse().map_err(error::to_python)?;
+    Ok(kernel.to_string())
+}
+
+/// The command line: takes the arguments, the program's name first, and returns the exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> i32 {
+    let _ = (py, arguments);
+    2 // until the command line is there
+}

@@ -1,1 +1,69 @@
-//! The command line.
+//! The command `bochner`: arguments → library → print.
+//!
+//! ```text
+//! typed words ─args─▶ Command ─check─▶ a job that makes sense ─▶ bochner, bochner-io ─▶ stdout: results, stderr: the rest
+//! ```
+//!
+//! A library, so that the Python wheel ships the same command and the tests run it without a process.
+//! [`main`] is the command; [`run`] is the same with its streams given.
+//!
+//! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 interrupted.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cached;
+mod console;
+mod data;
+mod demo;
+mod evaluate;
+mod exit;
+mod fit;
+mod inspect;
+mod metrics;
+mod output;
+mod predict;
+mod progress;
+mod report;
+mod target;
+mod text;
+mod value;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use clap::Parser;
+
+use args::{Args, Command};
+use console::Console;
+pub use console::Messages;
+use exit::Failure;
+
+/// Runs the command on the streams of the process and gives its exit code.
+///
+/// The first argument is the name of the program, as [`std::env::args_os`] has it.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> i32 {
+    let messages = Messages::new(io::stderr(), io::stderr().is_terminal());
+    run(args, &mut BufWriter::new(io::stdout()), messages)
+}
+
+/// Runs the command with results going to `out` and everything else to `messages`; gives the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write, messages: Messages) -> i32 {
+    let mut console = Console { out, messages };
+    let result = match Args::try_parse_from(args) {
+        Ok(args) => dispatch(args.command, &mut console),
+        Err(error) => Err(Failure::from(error)),
+    };
+    exit::conclude(result, &mut console)
+}
+
+/// The commands.
+fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> {
+    match command {
+        Command::Fit(args) => fit::run(args, console),
+        Command::Predict(args) => predict::run(args, console),
+        Command::Evaluate(args) => evaluate::run(args, console),
+        Command::Inspect(args) => inspect::run(args, console),
+        Command::Demo(args) => demo::run(args, console),
+    }
+}

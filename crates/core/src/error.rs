@@ -51,9 +51,23 @@ pub enum Error {
         value: f64,
     },
 
+    /// Numbers grew beyond what can be represented.
+    #[error("expected {what} to be finite, but the numbers overflowed; bring columns and targets to a smaller scale")]
+    Overflow {
+        /// What came out infinite or undefined.
+        what: &'static str,
+    },
+
     /// There is nothing to learn from.
     #[error("expected at least one row with a positive weight, found none")]
     NoRows,
+
+    /// No row can be a landmark.
+    #[error("expected a landmark with k(x, x) positive and finite among {rows} rows, found none; are all rows zero?")]
+    NoLandmark {
+        /// Rows looked at.
+        rows: usize,
+    },
 
     /// Rows without columns.
     #[error("expected at least one column, found none")]

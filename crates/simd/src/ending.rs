@@ -20,8 +20,8 @@ pub(crate) trait Ending<T: Element> {
     /// Features made of one sum.
     const OUTPUTS: usize;
 
-    /// Writes `VECTORS`·N·OUTPUTS features of row i and the columns from `column` on.
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, to: *mut T);
+    /// Writes `VECTORS`·N·OUTPUTS features of row i and the columns from `column` on, of `columns` in all.
+    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T);
 }
 
 pub(crate) struct AsIs;
@@ -45,7 +45,7 @@ impl<T: Element> Ending<T> for AsIs {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, _: usize, to: *mut T) {
         for v in 0..VECTORS {
             unsafe { sums[v].store(to.add(v * L::N)) }
         }
@@ -56,9 +56,9 @@ impl<T: Element> Ending<T> for PairsOfTurns<'_, T> {
     const OUTPUTS: usize = 2;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T) {
         unsafe {
-            let turns = reduced(sums, self.exact, i, column);
+            let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
             for v in 0..VECTORS {
                 let (c, s) = cos_sin(turns[v]);
@@ -74,12 +74,12 @@ impl<T: Element> Ending<T> for OffsetCosines<'_, T> {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T) {
         let mut offsets = [T::default(); VECTORS * MOST_LANES];
         let count = self.offsets.len().saturating_sub(column).min(VECTORS * L::N);
         offsets[..count].copy_from_slice(&self.offsets[column..column + count]);
         unsafe {
-            let turns = reduced(sums, self.exact, i, column);
+            let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
             for v in 0..VECTORS {
                 let offset = L::load(offsets.as_ptr().add(v * L::N));
@@ -93,7 +93,7 @@ impl<T: Element> Ending<T> for Decay {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, _: usize, to: *mut T) {
         unsafe {
             let factor = L::constant(-self.rate * std::f64::consts::LOG2_E);
             for v in 0..VECTORS {
@@ -112,6 +112,7 @@ unsafe fn reduced<T: Element, L: Lanes<Elem = T>>(
     exact: Exact<'_>,
     i: usize,
     column: usize,
+    columns: usize,
 ) -> [L; VECTORS] {
     unsafe {
         let limit = L::splat(T::PHASE_LIMIT);
@@ -122,7 +123,7 @@ unsafe fn reduced<T: Element, L: Lanes<Elem = T>>(
         for v in 0..VECTORS {
             phases[v].store(buffer.as_mut_ptr().add(v * L::N));
         }
-        replace_large(&mut buffer[..VECTORS * L::N], exact, i, column);
+        replace_large(&mut buffer[..VECTORS * L::N], exact, i, column, columns);
         let mut reduced = phases;
         for v in 0..VECTORS {
             reduced[v] = L::load(buffer.as_ptr().add(v * L::N));
@@ -131,13 +132,13 @@ unsafe fn reduced<T: Element, L: Lanes<Elem = T>>(
     }
 }
 
-// Columns past the last are sums of zeros, hence never large: `exact` is asked only for columns that exist.
+// Columns past the last have no phase: whatever an infinite row made of their zeros is nothing.
 #[cold]
 #[inline(never)]
-fn replace_large<T: Element>(phases: &mut [T], exact: Exact<'_>, i: usize, column: usize) {
+fn replace_large<T: Element>(phases: &mut [T], exact: Exact<'_>, i: usize, column: usize, columns: usize) {
     for (j, phase) in phases.iter_mut().enumerate() {
         if !(phase.to_f64().abs() < T::PHASE_LIMIT.to_f64()) {
-            let t = exact(i, column + j);
+            let t = if column + j < columns { exact(i, column + j) } else { 0.0 };
             let r = t - t.round_ties_even();
             *phase = T::from_f64(if r.is_finite() { r } else { 0.0 });
         }

@@ -190,10 +190,10 @@ impl<T: Element> Output<'_, T> {
         // SAFETY: the row holds `width`·OUTPUTS elements in the first case, the buffer always does.
         unsafe {
             if count == width * E::OUTPUTS {
-                ending.finish(sums, i, first, row.as_mut_ptr());
+                ending.finish(sums, i, first, columns, row.as_mut_ptr());
             } else {
                 let mut buffer = [T::default(); 2 * VECTORS * MOST_LANES];
-                ending.finish(sums, i, first, buffer.as_mut_ptr());
+                ending.finish(sums, i, first, columns, buffer.as_mut_ptr());
                 row.copy_from_slice(&buffer[..count]);
             }
         }

@@ -70,6 +70,17 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// The largest number in the statement.
+    pub(crate) fn size(&self) -> f64 {
+        match self {
+            Bound::Exact | Bound::NoApproximation => 0.0,
+            Bound::FiniteSet { epsilon, .. } => *epsilon,
+            Bound::Residual { mean, largest, .. } => mean + largest,
+        }
+    }
+}
+
 /// ε of `features` for all pairs of `points` points.
 pub(crate) fn finite_set(form: FourierForm, features: usize, points: u64, delta: f64) -> f64 {
     let factor = match form {

@@ -24,11 +24,12 @@ impl Scaling {
             .deviation()
             .iter()
             .zip(moments.mean())
-            // A deviation at the rounding level of the mean is that of a constant.
+            // A deviation at the rounding level of the mean is that of a constant; one that overflowed is no guide.
             .map(|(deviation, mean)| if *deviation > 1e-13 * mean.abs() { 1.0 / deviation } else { 1.0 })
-            .map(|factor| if factor.is_finite() { factor } else { 1.0 })
+            .map(|factor| if factor > 0.0 && factor.is_finite() { factor } else { 1.0 })
             .collect();
-        Scaling { shift: if sparse { Vec::new() } else { moments.mean().to_vec() }, factor }
+        let shift = || moments.mean().iter().map(|mean| if mean.is_finite() { *mean } else { 0.0 }).collect();
+        Scaling { shift: if sparse { Vec::new() } else { shift() }, factor }
     }
 
     /// From stored values.
@@ -55,8 +56,11 @@ impl Scaling {
         &self.factor
     }
 
-    fn value(&self, j: usize, x: f64) -> f64 {
-        (x - self.shift.get(j).copied().unwrap_or(0.0)) * self.factor[j]
+    /// Saturates: rows that are finite stay finite.
+    fn value<T: Scalar>(&self, j: usize, x: f64) -> T {
+        let scaled = (x - self.shift.get(j).copied().unwrap_or(0.0)) * self.factor[j];
+        let most = if size_of::<T>() == 4 { f64::from(f32::MAX) } else { f64::MAX };
+        T::from_f64(scaled.clamp(-most, most))
     }
 
     /// Scaled rows, computed in f64.
@@ -66,7 +70,7 @@ impl Scaling {
                 let mut scaled = Csr::empty(sparse.columns());
                 for i in 0..sparse.rows() {
                     let (indices, values) = sparse.row(i);
-                    let entry = |(&j, &x): (&u32, &T)| (j, T::from_f64(self.value(j as usize, x.to_f64())));
+                    let entry = |(&j, &x): (&u32, &T)| (j, self.value(j as usize, x.to_f64()));
                     scaled.push_row(indices.iter().zip(values).map(entry));
                 }
                 OwnedRows::Sparse(scaled)
@@ -77,7 +81,7 @@ impl Scaling {
                     let to = scaled.row_mut(i);
                     rows.densify(i, to);
                     for (j, x) in to.iter_mut().enumerate() {
-                        *x = T::from_f64(self.value(j, x.to_f64()));
+                        *x = self.value(j, x.to_f64());
                     }
                 }
                 OwnedRows::Dense(scaled)
@@ -93,7 +97,7 @@ impl Scaling {
             } else {
                 let mut dense = vec![0.0; self.factor.len()];
                 row.entries.iter().for_each(|&(j, x)| dense[j as usize] = x);
-                let scaled = dense.iter().enumerate().map(|(j, &x)| (j as u32, self.value(j, x)));
+                let scaled = dense.iter().enumerate().map(|(j, &x)| (j as u32, self.value::<f64>(j, x)));
                 row.entries = scaled.filter(|&(_, x)| x != 0.0).collect();
             }
         })

@@ -151,6 +151,7 @@ impl Ridge {
             intercept: self.intercept,
         };
         let Solution { coefficients, intercept } = solution;
+        check_finite(&coefficients, &intercept, &certificate)?;
         let coefficients =
             Matrix::from_fn(coefficients.columns(), coefficients.rows(), |o, j| coefficients.row(j)[o]);
         let head = match source.target() {
@@ -210,8 +211,7 @@ impl Ridge {
         engine.tell(&Event::Finished { phase })?;
         let best = curve.iter().rev().fold(None::<CurvePoint>, |best, point| match best {
             Some(best) if best.error <= point.error => Some(best),
-            _ if point.error.is_finite() => Some(*point),
-            _ => best,
+            _ => Some(*point),
         });
         match best {
             Some(point) => Ok((point.lambda, curve)),
@@ -241,8 +241,23 @@ impl Ridge {
             })
             .collect::<Result<_>>()?;
         let error = |l: usize| errors.iter().map(|e| e[l]).sum::<f64>() / total;
-        Ok((0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) }).collect())
+        // A λ that is too small for the matrix of a fold has no error to show.
+        let points = (0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) });
+        Ok(points.filter(|point| point.error.is_finite()).collect())
     }
+}
+
+/// What a model says must be numbers.
+fn check_finite(coefficients: &Matrix<f64>, intercept: &[f64], certificate: &Certificate) -> Result<()> {
+    let measured = certificate.measured.map_or(0.0, |m| m.mean + m.radius + m.largest);
+    let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
+        "the coefficients"
+    } else if !(measured + certificate.bound.size()).is_finite() {
+        "the kernel values"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Overflow { what })
 }
 
 /// Memory for a block of features, kept from block to block.

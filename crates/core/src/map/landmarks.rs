@@ -55,6 +55,9 @@ impl Landmarks {
         }
         let gram = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
         let (pivots, lower) = pivoted_cholesky(gram, tolerance);
+        if pivots.is_empty() {
+            return Err(Error::NoLandmark { rows: rows.rows() });
+        }
         let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
         let inverse = linalg::lower_inverse(&lower);
         let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);

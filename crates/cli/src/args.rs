@@ -1,0 +1,255 @@
+//! What can be typed. What it means is checked by each command.
+
+use std::path::PathBuf;
+
+use bochner::KernelChoice;
+use bochner::encode::{Precision, Task};
+use bochner_io::Format;
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::value;
+
+/// Kernel machines at the cost of linear models
+///
+/// Fits kernel ridge regression and classification to CSV and LIBSVM files (.gz too) with randomized features, in
+/// memory that does not grow with the file, and says how far the model is from the exact kernel's.
+#[derive(Debug, Parser)]
+#[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  bochner demo                                                  handwritten digits, nothing needed
+  bochner inspect houses.csv                                    what is in a file
+  bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
+  bochner evaluate houses.bochner test.csv                      how good it is, with intervals
+  bochner predict houses.bochner new.csv > prices.csv           one line for each row
+
+Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn to predict a column of a file
+    Fit(FitArgs),
+    /// Predict the rows of a file, as CSV
+    Predict(PredictArgs),
+    /// Measure a model on a file with known targets
+    Evaluate(EvaluateArgs),
+    /// Show what is in a model or in a data file
+    Inspect(InspectArgs),
+    /// Learn and test handwritten digits that come with the program
+    Demo(DemoArgs),
+}
+
+/// How data files are read.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadArgs {
+    /// Format of the data: csv or libsvm [default: by the file's name]
+    #[arg(long, value_name = "NAME", value_parser = value::format)]
+    pub(crate) format: Option<Format>,
+    /// What separates the fields of a CSV file: one character, or tab [default: found in the first line]
+    #[arg(long, value_name = "CHAR", value_parser = value::delimiter)]
+    pub(crate) delimiter: Option<u8>,
+    /// The CSV file starts with data; its columns are c1, c2, …
+    #[arg(long)]
+    pub(crate) no_header: bool,
+}
+
+/// How a command runs.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct RunArgs {
+    /// Threads; 0 for one a processor. The result does not depend on it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// No progress, no warnings
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// Learn to predict a column of a file
+#[derive(Debug, ClapArgs)]
+#[command(after_help = FIT_EXAMPLES)]
+pub(crate) struct FitArgs {
+    /// The data: .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz
+    pub(crate) data: PathBuf,
+    /// The column to predict; "target", the label, for LIBSVM files
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Where to write the model
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+    /// A column not to learn from; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) ignore: Vec<String>,
+    /// Whether the target is a number or a class
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) task: TaskArg,
+    /// gaussian or laplace to have the width tuned, gaussian(sigma=2) or laplace(scale=3) to give it, or linear
+    #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "gaussian")]
+    pub(crate) kernel: KernelChoice,
+    /// How features are made of the kernel
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) map: MapArg,
+    /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows]
+    #[arg(long, short = 'D', value_name = "D")]
+    pub(crate) features: Option<usize>,
+    /// Regularisation λ in (1/n)Σ(error)² + λ‖w‖² [default: chosen by cross-validation]
+    #[arg(long, value_name = "L", value_parser = value::positive, allow_negative_numbers = true, conflicts_with = "folds")]
+    pub(crate) lambda: Option<f64>,
+    /// Folds of the cross-validation that chooses λ, 2 to 64 [default: 5]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=64))]
+    pub(crate) folds: Option<u8>,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Precision of rows and features; sums and coefficients are double in any case
+    #[arg(long, value_enum, default_value = "single")]
+    pub(crate) precision: PrecisionArg,
+    /// Take columns as they are, instead of to mean 0 and deviation 1
+    #[arg(long, visible_alias = "no-standardize")]
+    pub(crate) no_standardise: bool,
+    /// Number of columns of a LIBSVM file [default: its largest index]
+    #[arg(long, value_name = "N", help_heading = "Reading")]
+    pub(crate) width: Option<usize>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Memory that may be used, such as 4GiB or 500M [default: nine tenths of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Running")]
+    pub(crate) max_memory: Option<u64>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print one JSON object instead of the summary
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+const FIT_EXAMPLES: &str = "\
+Examples:
+  bochner fit houses.csv --target price -o houses.bochner
+  bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
+  bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner";
+
+/// Predict the rows of a file, as CSV
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PredictArgs {
+    /// A model that `bochner fit` wrote
+    pub(crate) model: PathBuf,
+    /// The data; columns are found by name, others are ignored
+    pub(crate) data: PathBuf,
+    /// Where to write the predictions [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// For classes: also one column of scores for each class; the largest decides
+    #[arg(long)]
+    pub(crate) scores: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+/// Measure a model on a file with known targets
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvaluateArgs {
+    /// A model that `bochner fit` wrote
+    pub(crate) model: PathBuf,
+    /// The data, with the target
+    pub(crate) data: PathBuf,
+    /// The column with the truth [default: the one the model was fitted to]
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+/// Show what is in a model or in a data file
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InspectArgs {
+    /// A model or a data file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// No progress, no warnings
+    #[arg(long, short, help_heading = "Running")]
+    pub(crate) quiet: bool,
+    /// Print one JSON object, with all columns
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+/// Learn and test handwritten digits that come with the program
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DemoArgs {
+    /// Seed of all chance
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+/// What the target is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TaskArg {
+    /// Classes if the target is text or at most 20 whole numbers, a number otherwise
+    Auto,
+    /// A number
+    Regression,
+    /// A class
+    Classification,
+}
+
+impl From<TaskArg> for Task {
+    fn from(typed: TaskArg) -> Task {
+        match typed {
+            TaskArg::Auto => Task::Auto,
+            TaskArg::Regression => Task::Regression,
+            TaskArg::Classification => Task::Classification,
+        }
+    }
+}
+
+/// How features are made.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum MapArg {
+    /// The usual one for the kernel
+    Auto,
+    /// Fourier pairs (cos, sin) at independent frequencies
+    Fourier,
+    /// Fourier pairs at orthogonal frequencies: closer for the Gaussian
+    Orthogonal,
+    /// cos(ω·x + b) at independent frequencies
+    Offset,
+    /// Kernel values at rows of the data (Nyström)
+    Landmarks,
+}
+
+/// The precision of rows and features.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PrecisionArg {
+    /// 32 bits: half the memory, twice the speed
+    Single,
+    /// 64 bits
+    Double,
+}
+
+impl From<PrecisionArg> for Precision {
+    fn from(typed: PrecisionArg) -> Precision {
+        match typed {
+            PrecisionArg::Single => Precision::Single,
+            PrecisionArg::Double => Precision::Double,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The texts of options as values.
+
+use bochner::{Family, Kernel, KernelChoice};
+use bochner_io::Format;
+
+/// `csv` or `libsvm`.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error: bochner_io::Error| error.to_string())
+}
+
+/// A family whose width is to be tuned, or a kernel with all its parameters.
+pub(crate) fn kernel(text: &str) -> Result<KernelChoice, String> {
+    match text.trim() {
+        "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
+        "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
+        other => match other.parse::<Kernel>() {
+            Ok(kernel) => Ok(KernelChoice::Given(kernel)),
+            Err(error) => Err(error.to_string()),
+        },
+    }
+}
+
+/// One character of ASCII, or the word `tab`.
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [b'"' | b'\r' | b'\n'] => Err("expected something other than quotes and line ends".to_owned()),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one character, such as \";\", or the word tab".to_owned()),
+    }
+}
+
+/// A number above zero.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("expected a number above 0".to_owned()),
+    }
+}
+
+/// Powers of 1,024 for K, M, G, T with or without iB, of 1,000 for KB, MB, GB, TB; B or nothing for bytes.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 4GiB, 500M or 2e9".to_owned();
+    let text = text.trim();
+    let exponent = |at: usize| text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
+    let digits = text
+        .char_indices()
+        .find(|&(at, c)| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-') || (matches!(c, 'e') && exponent(at))))
+        .map_or(text.len(), |(at, _)| at);
+    let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1024f64.powi(2),
+        "g" | "gib" => 1024f64.powi(3),
+        "t" | "tib" => 1024f64.powi(4),
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        _ => return Err(wrong()),
+    };
+    let size = number * unit;
+    if size >= 1.0 && size.is_finite() { Ok(size as u64) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_any_usual_spelling() {
+        for (text, expected) in [
+            ("1", 1),
+            ("4GiB", 4 << 30),
+            ("4g", 4 << 30),
+            ("1.5 K", 1536),
+            ("500MB", 500_000_000),
+            ("2e9", 2_000_000_000),
+            ("3tb", 3_000_000_000_000),
+            ("12 B", 12),
+        ] {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "G", "-1G", "0", "4 apples", "1e", "nan", "4GiBs", "é"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bare_family_is_tuned() {
+        assert_eq!(kernel("laplace"), Ok(KernelChoice::Tuned(Family::Laplace)));
+        assert_eq!(kernel("gaussian(sigma=2)"), Ok(KernelChoice::Given(Kernel::Gaussian { sigma: 2.0 })));
+        assert_eq!(kernel("linear"), Ok(KernelChoice::Given(Kernel::Linear)));
+        assert!(kernel("gausian").unwrap_err().contains("did you mean gaussian?"));
+    }
+
+    #[test]
+    fn delimiters_are_one_character() {
+        assert_eq!([delimiter(";"), delimiter("tab"), delimiter("\\t")], [Ok(b';'), Ok(b'\t'), Ok(b'\t')]);
+        assert!(delimiter("").is_err() && delimiter("ab").is_err() && delimiter("\"").is_err());
+        assert!(delimiter("é").is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! Stored values and stored files: what must not change by accident.
+
+use std::path::PathBuf;
+
+use bochner::{
+    Arrays, Engine, FourierForm, FrequencyDraw, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge,
+    Rows, Target,
+};
+use bochner_testkit::{Absolute, assert_close, classification};
+use serde::Deserialize;
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden").join(name)
+}
+
+#[derive(Deserialize)]
+struct Case {
+    kernel: String,
+    width: f64,
+    form: FourierForm,
+    draw: FrequencyDraw,
+    features: usize,
+    seed: u64,
+    rows: Vec<Vec<f64>>,
+    expected: Vec<Vec<f64>>,
+}
+
+/// `golden/features.py` computes them with 40 digits from the definitions alone.
+#[test]
+fn features_are_those_of_an_independent_script() {
+    let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(golden("features.json")).unwrap()).unwrap();
+    assert_eq!(cases.len(), 6);
+    for case in cases {
+        let kernel = match case.kernel.as_str() {
+            "gaussian" => Kernel::Gaussian { sigma: case.width },
+            _ => Kernel::Laplace { scale: case.width },
+        };
+        let method = Method::Fourier { form: case.form, draw: case.draw };
+        let map = MapSpec { kernel, method, features: case.features, seed: case.seed }.build(3).unwrap();
+        let x = Matrix::new(3, 3, case.rows.concat()).unwrap();
+        let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
+        assert_close(z.as_slice(), &case.expected.concat(), Absolute(1e-13));
+    }
+}
+
+/// One model file of every format version, for ever: it loads and predicts what it did when it was written.
+#[test]
+fn model_files_of_every_version_still_predict_the_same() {
+    let (x, classes) = classification(50, 4, 3, 31);
+    let x = Matrix::new(50, 4, x).unwrap();
+    for name in ["model-v1-fourier", "model-v1-landmarks"] {
+        let (file, values) = (golden(&format!("{name}.bochner")), golden(&format!("{name}.json")));
+        if std::env::var_os("BOCHNER_WRITE_GOLDEN").is_some() {
+            let model = write(&x, &classes, name.ends_with("landmarks"));
+            model.save(&file).unwrap();
+            let outputs = model.decide(&Engine::default(), Rows::from(&x)).unwrap();
+            std::fs::write(&values, serde_json::to_string(outputs.as_slice()).unwrap()).unwrap();
+        }
+        let model = Model::load(&file).unwrap();
+        let expected: Vec<f64> = serde_json::from_str(&std::fs::read_to_string(&values).unwrap()).unwrap();
+        let outputs = model.decide(&Engine::default(), Rows::from(&x)).unwrap();
+        // Another instruction set may round differently.
+        assert_close(outputs.as_slice(), &expected, Absolute(1e-9));
+    }
+}
+
+/// Made once, when the format was new.
+fn write(x: &Matrix<f64>, classes: &[u32], landmarks: bool) -> Model {
+    let y = Matrix::new(50, 1, classes.iter().map(|&c| f64::from(c)).collect()).unwrap();
+    let labels = Labels::new(LabelKind::Text, vec!["ash".into(), "beech".into(), "chêne".into()]);
+    let kernel = Kernel::Gaussian { sigma: 2.0 };
+    let spec = if landmarks { MapSpec::landmarks(kernel) } else { MapSpec::auto(kernel) };
+    let ridge = Ridge::new(MapSpec { features: 16, seed: 9, ..spec });
+    let arrays = Arrays::new(Rows::from(x), y.view(), None, Target::Classes { labels }).unwrap();
+    Ridge { lambda: Lambda::CrossValidated { folds: 5 }, ..ridge }.fit(&Engine::default(), &arrays).unwrap()
+}

@@ -1,0 +1,170 @@
+//! Model files that are damaged, cut short or made to harm are clear errors, never panics, and nothing large is made for them.
+
+use bochner::model::file::FileError;
+use bochner::{Arrays, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows, Target};
+use proptest::prelude::*;
+
+use crate::table::{engine, rows};
+
+fn model(method: Option<Method>) -> Model {
+    let (x, _) = rows(60);
+    let y = Matrix::from_fn(60, 1, |i, _| (i % 3) as f64);
+    let labels = Labels::new(LabelKind::Integer, vec!["0".into(), "1".into(), "2".into()]);
+    let kernel = Kernel::Gaussian { sigma: 1.0 };
+    let usual = MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel) };
+    let map = MapSpec { method: method.unwrap_or(usual.method), ..usual };
+    let arrays = Arrays::new(Rows::from(&x), y.view(), None, Target::Classes { labels }).unwrap();
+    Ridge { map, lambda: Lambda::Given { value: 1e-3 }, intercept: true }.fit(&engine(1), &arrays).unwrap()
+}
+
+fn file_error(bytes: &[u8]) -> FileError {
+    match Model::from_bytes(bytes) {
+        Err(Error::ModelFile(error)) => error,
+        Err(other) => panic!("another error: {other}"),
+        Ok(_) => panic!("the file was accepted"),
+    }
+}
+
+/// Rewrites the JSON under the key `bochner`, leaving tensors and container consistent.
+fn with_json(bytes: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let json = header["__metadata__"]["bochner"].as_str().unwrap().to_owned();
+    header["__metadata__"]["bochner"] = change(&json).into();
+    let header = serde_json::to_vec(&header).unwrap();
+    let mut out = (header.len() as u64).to_le_bytes().to_vec();
+    out.extend(header);
+    out.extend(&bytes[8 + length..]);
+    out
+}
+
+/// As [`with_json`], and mends the checksum, as an attacker would.
+fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let changed = with_json(bytes, |json| {
+        assert!(json.contains(from), "{from} is not in {json}");
+        json.replace(from, to)
+    });
+    mended(&changed)
+}
+
+/// The same file with the checksum that its content has.
+fn mended(bytes: &[u8]) -> Vec<u8> {
+    match Model::from_bytes(bytes) {
+        Err(Error::ModelFile(FileError::Checksum { expected, found })) => {
+            with_json(bytes, |json| json.replace(&expected, &found))
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_refused() {
+    let bytes = model(None).to_bytes().unwrap();
+    for length in 0..bytes.len() {
+        assert!(Model::from_bytes(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    assert!(matches!(file_error(&bytes[..5]), FileError::Short { found: 5 }));
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(matches!(file_error(&longer), FileError::Container { .. }));
+}
+
+/// Every byte, with each of two bits changed: refused, or (in the container's own spelling) without effect.
+#[test]
+fn a_file_damaged_anywhere_is_refused_or_the_same() {
+    for method in [None, Some(Method::LANDMARKS)] {
+        let original = model(method);
+        let bytes = original.to_bytes().unwrap();
+        for at in 0..bytes.len() {
+            for bit in [1, 64] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= bit;
+                if let Ok(read) = Model::from_bytes(&damaged) {
+                    assert_eq!(read.to_bytes().unwrap(), bytes, "byte {at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_that_overflow_or_do_not_fit_are_refused() {
+    let bytes = model(None).to_bytes().unwrap();
+    for length in [u64::MAX, 1 << 62, 100 << 20, bytes.len() as u64] {
+        let mut huge = bytes.clone();
+        huge[..8].copy_from_slice(&length.to_le_bytes());
+        assert!(matches!(file_error(&huge), FileError::Header { found, .. } if found == length));
+    }
+    // A tiny file that asks for a huge map.
+    let features = forged(&bytes, "\"features\":12", "\"features\":1000000000000");
+    let error = Model::from_bytes(&features).unwrap_err().to_string();
+    assert!(error.contains("memory") || error.contains("features"), "{error}");
+    let dim = forged(&bytes, "\"input_dim\":7", "\"input_dim\":18446744073709551615");
+    assert!(matches!(Model::from_bytes(&dim), Err(Error::Memory { .. })));
+    let output = forged(&bytes, "\"output_dim\":12", "\"output_dim\":4611686018427387904");
+    assert!(matches!(file_error(&output), FileError::Tensor { name: "coefficients", .. }));
+    let outputs = forged(&bytes, "\"outputs\":3", "\"outputs\":0");
+    assert!(matches!(file_error(&outputs), FileError::Mismatch { what: "outputs", .. }));
+}
+
+#[test]
+fn forged_content_is_refused_for_what_it_is() {
+    let bytes = model(None).to_bytes().unwrap();
+    let seed = forged(&bytes, "\"seed\":5", "\"seed\":6");
+    assert!(matches!(file_error(&seed), FileError::Fingerprint { .. }));
+    let sigma = forged(&bytes, "\"sigma\":1.0", "\"sigma\":-1.0");
+    assert!(matches!(Model::from_bytes(&sigma), Err(Error::Parameter { name: "sigma", .. })));
+    let kind = with_json(&bytes, |json| json.replace("\"gaussian\"", "\"pickle\""));
+    assert!(matches!(file_error(&kind), FileError::Metadata { .. }));
+    let format = with_json(&bytes, |json| json.replace("\"format\":1", "\"format\":2"));
+    assert!(matches!(file_error(&format), FileError::Format { known: 1, found: 2 }));
+    let field = with_json(&bytes, |json| json.replace("\"outputs\":3", "\"outputs\":3,\"code\":\"rm\""));
+    assert!(matches!(file_error(&field), FileError::Metadata { .. }));
+    let plain = with_json(&bytes, |json| json.replace("\"seed\":5", "\"seed\":6"));
+    assert!(matches!(file_error(&plain), FileError::Checksum { .. }));
+    // Somebody else's safetensors file.
+    let mut other = 2u64.to_le_bytes().to_vec();
+    other.extend(b"{}");
+    assert!(matches!(file_error(&other), FileError::NotAModel));
+    assert!(matches!(file_error(b"\x80\x04\x95\x10\x00\x00\x00\x00a pickle"), FileError::Header { .. }));
+}
+
+/// NaN in a tensor, with a checksum that fits.
+#[test]
+fn numbers_that_are_not_finite_are_refused() {
+    let original = model(None);
+    let bytes = original.to_bytes().unwrap();
+    let needle = original.intercept()[1].to_le_bytes();
+    let at = bytes.windows(8).position(|window| window == needle).unwrap();
+    let mut bad = bytes.clone();
+    bad[at..at + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert!(matches!(file_error(&mended(&bad)), FileError::NotFinite { name: "intercept", at: 1, .. }));
+}
+
+#[test]
+fn landmarks_of_the_wrong_shape_are_refused() {
+    let bytes = model(Some(Method::LANDMARKS)).to_bytes().unwrap();
+    let error = Model::from_bytes(&forged(&bytes, "\"input_dim\":7", "\"input_dim\":6"));
+    assert!(matches!(error, Err(Error::ModelFile(FileError::Tensor { name: "landmarks", .. }))));
+}
+
+#[test]
+fn a_missing_file_and_a_folder_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(Model::load(folder.path().join("none.bochner")), Err(Error::Io { .. })));
+    assert!(Model::load(folder.path()).is_err());
+    assert!(matches!(model(None).save(folder.path().join("no/such/folder.bochner")), Err(Error::Io { .. })));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Model::from_bytes(&bytes);
+    }
+
+    #[test]
+    fn no_metadata_panics(json in "\\PC{0,80}") {
+        let bytes = model(None).to_bytes().unwrap();
+        let _ = Model::from_bytes(&with_json(&bytes, |_| json.clone()));
+    }
+}

@@ -1,0 +1,202 @@
+//! Bad input is an error that holds the numbers; nothing panics.
+
+use bochner::{
+    Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels, Lambda,
+    MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
+};
+use proptest::prelude::*;
+
+use crate::table::{INPUTS, engine, rows};
+
+fn numbers() -> Target {
+    Target::Numbers { outputs: 1 }
+}
+
+fn fit(x: &Matrix<f64>, y: &[f64], weights: Option<&[f64]>) -> Result<bochner::Model, Error> {
+    let y = bochner::MatrixView::new(y, y.len(), 1)?;
+    let map = MapSpec { features: 16, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    Ridge::new(map).fit(&engine(2), &Arrays::new(Rows::from(x), y, weights, numbers())?)
+}
+
+#[test]
+fn values_that_are_not_finite_are_named() {
+    let (mut x, _) = rows(10);
+    let y = vec![1.0; 10];
+    x.row_mut(7)[3] = f64::NAN;
+    let error = fit(&x, &y, None).unwrap_err().to_string();
+    assert_eq!(error, "expected a finite number, found NaN at row 7, column 3 of the rows");
+    let (x, _) = rows(10);
+    let mut y = y;
+    y[4] = f64::INFINITY;
+    let error = fit(&x, &y, None).unwrap_err().to_string();
+    assert_eq!(error, "expected a finite number, found inf at row 4, column 0 of the targets");
+    let error = fit(&x, &[1.0; 10], Some(&[1., 1., -2., 1., 1., 1., 1., 1., 1., 1.])).unwrap_err().to_string();
+    assert_eq!(error, "expected weights that are not negative, found -2 at row 2");
+    let model = fit(&x, &(0..10).map(f64::from).collect::<Vec<_>>(), None).unwrap();
+    let (mut new, _) = rows(3);
+    new.row_mut(1)[0] = f64::INFINITY;
+    assert!(matches!(model.decide(&engine(1), Rows::from(&new)), Err(Error::NotFinite { row: 1, column: 0, .. })));
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_named() {
+    let (x, _) = rows(10);
+    assert!(matches!(fit(&x, &[1.0; 9], None), Err(Error::Length { expected: 10, found: 9, .. })));
+    assert!(matches!(fit(&Matrix::zeros(0, INPUTS), &[], None), Err(Error::NoRows)));
+    assert!(matches!(fit(&x, &[1.0; 10], Some(&[0.0; 10])), Err(Error::NoRows)));
+    assert!(matches!(fit(&Matrix::zeros(5, 0), &[1.0; 5], None), Err(Error::NoColumns)));
+    let model = fit(&x, &(0..10).map(f64::from).collect::<Vec<_>>(), None).unwrap();
+    let error = model.decide(&engine(1), Rows::from(&Matrix::<f64>::zeros(2, 9))).unwrap_err().to_string();
+    assert_eq!(error, format!("expected {INPUTS} columns, found 9"));
+}
+
+#[test]
+fn parameters_outside_their_domain_are_named() {
+    let build = |spec: MapSpec| spec.build(3).unwrap_err().to_string();
+    let gaussian = MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 });
+    assert_eq!(build(MapSpec { features: 0, ..gaussian.clone() }), "expected features to be at least 1, found 0");
+    assert_eq!(
+        build(MapSpec { features: 7, ..gaussian.clone() }),
+        "expected features to be even for (cos, sin) pairs, found 7"
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let text = build(MapSpec::fourier(Kernel::Gaussian { sigma: bad }));
+        assert_eq!(text, format!("expected sigma to be positive and finite, found {bad}"));
+        let text = build(MapSpec::fourier(Kernel::Laplace { scale: bad }));
+        assert_eq!(text, format!("expected scale to be positive and finite, found {bad}"));
+    }
+    assert!(build(MapSpec::fourier(Kernel::Linear)).contains("no spectral law"));
+    let exact = MapSpec { method: Method::Exact, ..gaussian.clone() };
+    assert!(build(exact).contains("infinitely many dimensions"));
+    let (x, _) = rows(10);
+    let y = vec![0.0; 10];
+    for (lambda, text) in [
+        (Lambda::Given { value: 0.0 }, "expected lambda to be positive and finite, found 0"),
+        (Lambda::Given { value: f64::NAN }, "expected lambda to be positive and finite, found NaN"),
+        (Lambda::CrossValidated { folds: 1 }, "expected folds to be between 2 and 64, found 1"),
+    ] {
+        let error = Ridge { map: gaussian.clone(), lambda, intercept: true }.fit(&engine(1), &(&x, &y)).unwrap_err();
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
+    let (x, _) = rows(10);
+    let y = vec![0.0; 10];
+    let huge = MapSpec { features: 1 << 40, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    let error = Ridge::new(huge.clone()).fit(&engine(1), &(&x, &y)).unwrap_err();
+    assert!(matches!(error, Error::Memory { needed, .. } if needed > 1 << 40), "{error}");
+    assert!(matches!(huge.build(7), Err(Error::Memory { .. })));
+    let small = EngineSpec { memory_limit: Some(10 << 20), ..EngineSpec::default() }.build();
+    let error = Ridge::new(MapSpec::auto(Kernel::Gaussian { sigma: 1.0 })).fit(&small, &(&x, &y)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("2048 features") && text.contains("10.0 MiB") && text.contains("raise the limit"), "{text}");
+    let most = MapSpec { features: usize::MAX - 1, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    assert!(matches!(most.build(usize::MAX), Err(Error::Memory { .. })));
+}
+
+#[test]
+fn one_class_is_refused_and_a_constant_target_predicted() {
+    let (x, _) = rows(30);
+    let zeros = Matrix::zeros(30, 1);
+    let labels = Labels::new(LabelKind::Text, vec!["only".into()]);
+    let one = Arrays::new(Rows::from(&x), zeros.view(), None, Target::Classes { labels }).unwrap();
+    let error = Auto::default().fit(&engine(1), &one).unwrap_err().to_string();
+    assert_eq!(error, "expected at least two classes, found one: only");
+
+    #[derive(Default)]
+    struct Listener(std::sync::Mutex<Vec<String>>);
+    impl Observer for Listener {
+        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+            if let bochner::Event::Warning { text } = event {
+                self.0.lock().unwrap().push((*text).to_owned());
+            }
+            std::ops::ControlFlow::Continue(())
+        }
+    }
+    let listener = std::sync::Arc::new(Listener::default());
+    let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
+    let model = Auto::default().fit(&engine, &(&x, &vec![3.25; 30])).unwrap();
+    let predictions = model.decide(&engine, Rows::from(&x)).unwrap();
+    assert!(predictions.as_slice().iter().all(|y| (y - 3.25).abs() < 1e-9), "{:?}", predictions.as_slice());
+    let warnings = listener.0.lock().unwrap();
+    assert!(warnings.iter().any(|text| text.contains("constant")), "{warnings:?}");
+}
+
+#[test]
+fn an_observer_stops_a_fit() {
+    struct Stop;
+    impl Observer for Stop {
+        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+            match event {
+                bochner::Event::Progress { phase: "fit", .. } => std::ops::ControlFlow::Break(()),
+                _ => std::ops::ControlFlow::Continue(()),
+            }
+        }
+    }
+    let (x, _) = rows(50);
+    let engine = EngineSpec { observer: Some(std::sync::Arc::new(Stop)), ..EngineSpec::default() }.build();
+    let result = Auto::default().fit(&engine, &(&x, &vec![0.5; 50]));
+    assert!(matches!(result, Err(Error::Interrupted)));
+}
+
+fn any_method() -> impl Strategy<Value = Method> {
+    prop_oneof![
+        Just(Method::Exact),
+        (any::<bool>(), any::<bool>()).prop_map(|(pairs, orthogonal)| Method::Fourier {
+            form: if pairs { FourierForm::Pairs } else { FourierForm::Offset },
+            draw: if orthogonal { FrequencyDraw::Orthogonal } else { FrequencyDraw::Independent },
+        }),
+        (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)])
+            .prop_map(|(whiten, tolerance)| Method::Landmarks { whiten, tolerance }),
+    ]
+}
+
+fn any_kernel() -> impl Strategy<Value = Kernel> {
+    let width = prop_oneof![Just(1.0), Just(0.0), Just(-1.0), Just(f64::NAN), 1e-300f64..1e300, 0.1f64..10.0];
+    (0..3, width).prop_map(|(kind, width)| match kind {
+        0 => Kernel::Linear,
+        1 => Kernel::Gaussian { sigma: width },
+        _ => Kernel::Laplace { scale: width },
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Any spec on any small data gives a model with finite predictions or an error.
+    #[test]
+    fn no_spec_and_no_shape_panics(
+        kernel in any_kernel(),
+        method in any_method(),
+        features in 0usize..20,
+        n in 0usize..12,
+        d in 0usize..4,
+        size in prop_oneof![Just(1.0), Just(0.0), Just(1e-200), Just(1e150), Just(1e308)],
+        lambda in prop_oneof![Just(None), Just(Some(1e-3)), Just(Some(-1.0)), Just(Some(1e300))],
+        given in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let entries = bochner_testkit::normals(n, d, seed).iter().map(|x| x.clamp(-1.0, 1.0) * size).collect();
+        let x = Matrix::new(n, d, entries).unwrap();
+        let y = bochner_testkit::normals(n, 1, seed ^ 1);
+        let auto = Auto {
+            kernel: if given { KernelChoice::Given(kernel) } else { KernelChoice::Tuned(bochner::Family::Laplace) },
+            method: Some(method),
+            features: Some(features),
+            seed,
+            lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
+            standardise: given,
+        };
+        if let Ok(model) = auto.fit(&engine(1), &(&x, &y)) {
+            let bytes = model.to_bytes().unwrap();
+            let predictions = model.decide(&engine(1), Rows::from(&x)).unwrap();
+            if predictions.as_slice().iter().all(|y| y.is_finite()) {
+                let loaded = bochner::Model::from_bytes(&bytes).unwrap();
+                let again = loaded.decide(&engine(1), Rows::from(&x)).unwrap();
+                prop_assert_eq!(again.as_slice(), predictions.as_slice());
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Laws that every map and every model obeys, over the table of all kernels and maps.
+
+
+
+use bochner::certify::Certificate;
+use bochner::{Arrays, Csr, Kernel, Labels, Lambda, LabelKind, MapSpec, Matrix, MatrixView, Model, Ridge, Rows, Target};
+use bochner_testkit::{Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression};
+use crate::table::{INPUTS, engine, fitted, rows, sample, single, specs};
+
+#[test]
+fn features_have_the_shape_that_the_map_says() {
+    for spec in specs() {
+        let map = fitted(&spec);
+        assert_eq!(map.input_dim(), INPUTS);
+        assert!(map.output_dim() <= spec.features, "{spec:?}");
+        for n in [0, 1, 2, 65] {
+            let features = map.transform(&engine(2), &Rows::from(&rows(n).0)).unwrap();
+            assert_eq!((features.rows(), features.columns()), (n, map.output_dim()), "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
+    let (x, _) = rows(20);
+    for spec in specs() {
+        let features = |spec: &MapSpec| fitted(spec).transform(&engine(1), &Rows::from(&x)).unwrap();
+        assert_same_bits(features(&spec).as_slice(), features(&spec).as_slice());
+        if spec.kernel != Kernel::Linear {
+            let other = MapSpec { seed: spec.seed + 1, ..spec.clone() };
+            assert_ne!(features(&other).as_slice(), features(&spec).as_slice(), "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let (x, _) = rows(333);
+    for spec in specs() {
+        let map = fitted(&spec);
+        let one = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        for threads in [2, 7] {
+            assert_same_bits(map.transform(&engine(threads), &Rows::from(&x)).unwrap().as_slice(), one.as_slice());
+        }
+    }
+}
+
+#[test]
+fn sparse_rows_give_the_features_of_their_dense_form() {
+    let (dense, sparse) = rows(80);
+    for spec in specs() {
+        let map = fitted(&spec);
+        let a = map.transform(&engine(2), &Rows::from(&dense)).unwrap();
+        let b = map.transform(&engine(2), &Rows::from(&sparse)).unwrap();
+        // Whitening divides by √tolerance what rounding leaves of kernel values.
+        assert_close(b.as_slice(), a.as_slice(), Absolute(1e-10));
+    }
+}
+
+#[test]
+fn maps_fitted_to_sparse_rows_are_those_fitted_to_their_dense_form() {
+    let (dense, sparse) = rows(60);
+    for spec in specs() {
+        let a = spec.fit(&sample(Rows::from(&dense), 9)).unwrap();
+        let b = spec.fit(&sample(Rows::from(&sparse), 9)).unwrap();
+        let features = |map: &bochner::Map| map.transform(&engine(1), &Rows::from(&dense)).unwrap();
+        assert_same_bits(features(&a).as_slice(), features(&b).as_slice());
+    }
+}
+
+#[test]
+fn blocks_of_rows_give_the_features_of_the_whole() {
+    let (x, _) = rows(67);
+    for spec in specs() {
+        let map = fitted(&spec);
+        let whole = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        let width = map.output_dim();
+        for (start, end) in [(0, 1), (1, 2), (5, 38), (66, 67), (0, 66)] {
+            let part = map.transform(&engine(1), &Rows::from(&x).slice(start..end)).unwrap();
+            assert_same_bits(part.as_slice(), &whole.as_slice()[start * width..end * width]);
+        }
+        let lone = single(&x);
+        let whole = map.transform(&engine(1), &Rows::from(&lone)).unwrap();
+        for i in [0, 40, 66] {
+            let part = map.transform(&engine(1), &Rows::from(&lone).slice(i..i + 1)).unwrap();
+            assert_same_bits_f32(part.as_slice(), whole.row(i));
+        }
+    }
+}
+
+#[test]
+fn single_precision_follows_double() {
+    let (x, _) = rows(80);
+    for spec in specs() {
+        let map = fitted(&spec);
+        let a = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        let b = map.transform(&engine(1), &Rows::from(&single(&x))).unwrap();
+        let inner = |f: &dyn Fn(usize, usize) -> f64, i: usize, j: usize| -> f64 {
+            (0..map.output_dim()).map(|c| f(i, c) * f(j, c)).sum()
+        };
+        for (i, j) in [(0, 0), (0, 1), (5, 70), (33, 34)] {
+            let double = inner(&|i, c| a.row(i)[c], i, j);
+            let single = inner(&|i, c| f64::from(b.row(i)[c]), i, j);
+            assert!((double - single).abs() < 2e-4, "{double} and {single} of {spec:?}");
+        }
+    }
+}
+
+#[test]
+fn saving_and_loading_gives_the_same_features() {
+    let (x, _) = rows(40);
+    let sample = sample(Rows::from(&x), 1);
+    for spec in specs() {
+        let map = spec.fit(&sample).unwrap();
+        let features = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        let certificate = Certificate::measure(&map, &sample);
+        let bytes = Model::of_map(map, certificate.clone()).to_bytes().unwrap();
+        let loaded = Model::from_bytes(&bytes).unwrap();
+        assert_same_bits(loaded.map().transform(&engine(1), &Rows::from(&x)).unwrap().as_slice(), features.as_slice());
+        assert_eq!(loaded.certificate(), &certificate);
+        assert_eq!(loaded.to_bytes().unwrap(), bytes, "{spec:?}");
+    }
+}
+
+/// |k − k̂| ≤ √(r(x)r(y)) on rows that were no landmarks: deterministic.
+#[test]
+fn the_residual_bounds_the_error_of_landmarks() {
+    let (x, _) = rows(120);
+    for spec in specs().into_iter().filter(|s| matches!(s.method, bochner::Method::Landmarks { whiten: true, .. })) {
+        let map = fitted(&spec);
+        let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        let inner = |i: usize, j: usize| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum::<f64>();
+        let exact = |i, j| spec.kernel.eval(&Rows::from(&x), i, &Rows::from(&x), j);
+        let residual = |i| exact(i, i) - inner(i, i);
+        let mut some_error = false;
+        for i in 0..120 {
+            assert!(residual(i) > -1e-9, "{} at {i} of {spec:?}", residual(i));
+            for j in 0..i {
+                let error = (exact(i, j) - inner(i, j)).abs();
+                let bound = (residual(i).max(0.0) * residual(j).max(0.0)).sqrt();
+                assert!(error <= bound + 1e-9, "{error} > {bound} of {spec:?}");
+                some_error |= error > 1e-3;
+            }
+        }
+        assert!(some_error || spec.kernel == Kernel::Linear, "the test has no power for {spec:?}");
+    }
+}
+
+/// With every row a landmark, F₂ reproduces the Gram matrix up to the tolerance.
+#[test]
+fn all_rows_as_landmarks_reproduce_the_kernel() {
+    let (x, _) = rows(60);
+    for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 1.0 }, Kernel::Laplace { scale: 2.0 }] {
+        let method = bochner::Method::Landmarks { whiten: true, tolerance: 1e-12 };
+        let spec = MapSpec { kernel, method, features: 60, seed: 0 };
+        let map = spec.fit(&sample(Rows::from(&x), 0)).unwrap();
+        let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        let gram = kernel.gram(&Rows::from(&x), &Rows::from(&x)).unwrap();
+        let approximate = Matrix::from_fn(60, 60, |i, j| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum());
+        assert_close(approximate.as_slice(), gram.as_slice(), Absolute(1e-9));
+        if kernel == Kernel::Linear {
+            assert_eq!(map.output_dim(), INPUTS, "the rank of the rows");
+        }
+    }
+}
+
+#[test]
+fn kernels_agree_with_their_definition_in_every_form() {
+    let (dense, sparse) = rows(30);
+    let naive = |kernel: Kernel, x: &[f64], y: &[f64]| match kernel {
+        Kernel::Gaussian { sigma } => bochner_testkit::gaussian(x, y, sigma),
+        Kernel::Laplace { scale } => bochner_testkit::laplace(x, y, scale),
+        _ => bochner_testkit::linear(x, y),
+    };
+    for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 0.8 }, Kernel::Laplace { scale: 3.0 }] {
+        let expected =
+            bochner_testkit::gram(dense.as_slice(), 30, dense.as_slice(), 30, INPUTS, |x, y| naive(kernel, x, y));
+        let (d, s) = (Rows::from(&dense), Rows::from(&sparse));
+        for (x, y) in [(&d, &d), (&d, &s), (&s, &d), (&s, &s)] {
+            assert_close(kernel.gram(x, y).unwrap().as_slice(), &expected, Absolute(1e-13));
+            let pairs: Vec<f64> = (0..900).map(|at| kernel.eval(x, at / 30, y, at % 30)).collect();
+            assert_close(&pairs, &expected, Absolute(1e-14));
+        }
+        let diagonal: Vec<f64> = (0..30).map(|i| expected[31 * i]).collect();
+        assert_close(&kernel.diagonal(&s), &diagonal, Absolute(1e-13));
+        let lone = single(&dense);
+        let gram = kernel.gram(&Rows::from(&lone), &Rows::from(&lone)).unwrap();
+        let gram: Vec<f64> = gram.as_slice().iter().map(|&k| f64::from(k)).collect();
+        let size = expected.iter().copied().fold(1.0, f64::max);
+        assert_close(&gram, &expected, Absolute(2e-6 * size));
+    }
+}
+
+fn model(x: Rows<'_, f64>, y: &Matrix<f64>, target: &Target, threads: usize, lambda: Lambda) -> Model {
+    let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+    let arrays = Arrays::new(x, y.view(), None, target.clone()).unwrap();
+    Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap()
+}
+
+/// Also for one target, and when the last block has a single row.
+#[test]
+fn models_have_the_same_bytes_for_any_number_of_threads() {
+    for (n, targets) in [(4097, 1), (500, 3), (8192, 2), (1, 1)] {
+        let (x, y) = regression(n, INPUTS, targets, 7);
+        let (x, y) = (Matrix::new(n, INPUTS, x).unwrap(), Matrix::new(n, targets, y).unwrap());
+        let lone = single(&x);
+        let target = Target::Numbers { outputs: targets };
+        let lambda = if n == 1 { Lambda::Given { value: 0.1 } } else { Lambda::CrossValidated { folds: 3 } };
+        let bytes = |threads| model(Rows::from(&x), &y, &target, threads, lambda).to_bytes().unwrap();
+        let one = bytes(1);
+        assert!(one == bytes(2) && one == bytes(7), "n = {n}, {targets} targets");
+        let fit = |threads| {
+            let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+            let arrays = Arrays::new(Rows::from(&lone), y.view(), None, target.clone()).unwrap();
+            Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap().to_bytes().unwrap()
+        };
+        let one = fit(1);
+        assert!(one == fit(2) && one == fit(7), "single precision, n = {n}, {targets} targets");
+    }
+}
+
+#[test]
+fn predictions_of_a_row_do_not_depend_on_threads_or_company() {
+    let (x, y) = regression(300, INPUTS, 2, 8);
+    let (x, y) = (Matrix::new(300, INPUTS, x).unwrap(), Matrix::new(300, 2, y).unwrap());
+    let model = model(Rows::from(&x), &y, &Target::Numbers { outputs: 2 }, 2, Lambda::Given { value: 1e-3 });
+    let all = model.decide(&engine(1), Rows::from(&x)).unwrap();
+    assert_same_bits(model.decide(&engine(7), Rows::from(&x)).unwrap().as_slice(), all.as_slice());
+    for i in [0, 63, 64, 299] {
+        let one = model.decide(&engine(2), Rows::from(&x).slice(i..i + 1)).unwrap();
+        assert_same_bits(one.as_slice(), all.row(i));
+    }
+}
+
+#[test]
+fn saving_and_loading_a_model_gives_the_same_predictions() {
+    let (x, classes) = classification(200, INPUTS, 3, 9);
+    let x = Matrix::new(200, INPUTS, x).unwrap();
+    let y = Matrix::new(200, 1, classes.iter().map(|&c| f64::from(c)).collect()).unwrap();
+    let labels = Labels::new(LabelKind::Text, vec!["a".into(), "été".into(), String::new()]);
+    let target = Target::Classes { labels };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.bochner");
+    let saved = model(Rows::from(&x), &y, &target, 2, Lambda::CrossValidated { folds: 4 });
+    saved.save(&path).unwrap();
+    let loaded = Model::load(&path).unwrap();
+    let decide = |model: &Model| model.decide(&engine(2), Rows::from(&x)).unwrap();
+    assert_same_bits(decide(&loaded).as_slice(), decide(&saved).as_slice());
+    assert_eq!(loaded.classes(&decide(&loaded)), saved.classes(&decide(&saved)));
+    assert_eq!(loaded.head(), saved.head());
+    assert_eq!(loaded.training(), saved.training());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    let right = loaded.classes(&decide(&loaded)).iter().zip(&classes).filter(|(a, b)| **a == **b as usize).count();
+    assert!(right > 180, "{right} of 200");
+}
+
+/// A weight of k is the row k times; weight 0 is not there. Folds and samples follow the content, so the whole fit agrees.
+#[test]
+fn weight_equals_repetition_through_the_whole_fit() {
+    let (n, targets) = (90, 2);
+    let (x, y) = regression(n, INPUTS, targets, 10);
+    let (x, y) = (Matrix::new(n, INPUTS, x).unwrap(), Matrix::new(n, targets, y).unwrap());
+    let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+    let repeated: Vec<usize> = (0..n).rev().flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
+    let take = |m: &Matrix<f64>| Matrix::from_fn(repeated.len(), m.columns(), |i, j| m.row(repeated[i])[j]);
+    let (rx, ry) = (take(&x), take(&y));
+    let target = Target::Numbers { outputs: targets };
+    for spec in specs() {
+        let spec = MapSpec { features: spec.features.min(20), ..spec };
+        let ridge = Ridge { map: spec.clone(), lambda: Lambda::CrossValidated { folds: 4 }, intercept: true };
+        let weighted = Arrays::new(Rows::from(&x), y.view(), Some(&weights), target.clone()).unwrap();
+        let repetition = Arrays::new(Rows::from(&rx), ry.view(), None, target.clone()).unwrap();
+        let a = ridge.fit(&engine(2), &weighted).unwrap();
+        let b = ridge.fit(&engine(2), &repetition).unwrap();
+        let (za, zb) = (a.decide(&engine(1), Rows::from(&x)).unwrap(), b.decide(&engine(1), Rows::from(&x)).unwrap());
+        assert_close(za.as_slice(), zb.as_slice(), Absolute(1e-7));
+        assert_eq!(a.certificate().measured.map(|m| m.pairs), b.certificate().measured.map(|m| m.pairs));
+    }
+}
+
+#[test]
+fn sparse_rows_are_learned_from_as_dense_ones() {
+    let (dense, sparse): (Matrix<f64>, Csr<f64>) = rows(150);
+    let y = Matrix::from_fn(150, 1, |i, _| dense.row(i).iter().sum::<f64>().sin());
+    let target = Target::Numbers { outputs: 1 };
+    let lambda = Lambda::CrossValidated { folds: 5 };
+    let a = model(Rows::from(&dense), &y, &target, 2, lambda);
+    let b = model(Rows::from(&sparse), &y, &target, 2, lambda);
+    assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
+}
+
+#[test]
+fn a_view_that_is_too_short_is_refused() {
+    assert!(MatrixView::new(&[1.0, 2.0, 3.0], 2, 2).is_err());
+}

@@ -1,0 +1,16 @@
+//! The tests of the library's claims, in one binary.
+//!
+//! - `laws`: what holds exactly, over the table of all kernels and maps
+//! - `statistical`: what holds in expectation, each at a stated false-alarm rate, with mutants that must be rejected
+//! - `oracle`: against naive code
+//! - `golden`: against stored values and stored files
+//! - `hostile`: model files that are damaged or made to harm
+//! - `input`: bad input and its messages
+
+mod golden;
+mod hostile;
+mod input;
+mod laws;
+mod oracle;
+mod statistical;
+mod table;

@@ -1,0 +1,230 @@
+//! What holds in expectation. Seeds are fixed; each assertion states the rate at which a correct map would fail it if they were not.
+
+use bochner::certify::{Bound, Certificate};
+use bochner::{Engine, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Rows};
+use bochner_testkit::{ALPHA, Absolute, assert_close, bernstein_radius, binomial_upper, hoeffding_radius, variance_interval};
+
+use crate::table::{INPUTS, rows, sample};
+
+/// Two points at moderate distance.
+fn points() -> Matrix<f64> {
+    Matrix::new(2, 3, vec![0.3, -0.2, 0.5, -0.1, 0.4, 0.0]).unwrap()
+}
+
+/// z(x)·z(y) of `count` independent maps with `features` features each: consecutive parts of one large map, whose frequencies are
+/// independent (orthogonal ones from block to block: there `features` must make whole blocks).
+fn estimates(kernel: Kernel, form: FourierForm, draw: FrequencyDraw, features: usize, count: usize) -> Vec<f64> {
+    let spec = MapSpec { kernel, method: Method::Fourier { form, draw }, features: features * count, seed: 0 };
+    let z = spec.build(3).unwrap().transform(&Engine::default(), &Rows::from(&points())).unwrap();
+    let parts = z.row(0).chunks_exact(features).zip(z.row(1).chunks_exact(features));
+    parts.map(|(x, y)| count as f64 * x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()).collect()
+}
+
+fn exact(kernel: Kernel) -> f64 {
+    kernel.eval(&Rows::from(&points()), 0, &Rows::from(&points()), 1)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 0.8 };
+const LAPLACE: Kernel = Kernel::Laplace { scale: 1.5 };
+
+/// Every kind of Fourier map: its kernel, form, draw and the length of the interval that one estimate lies in.
+fn maps() -> Vec<(Kernel, FourierForm, FrequencyDraw, f64)> {
+    use FourierForm::{Offset, Pairs};
+    use FrequencyDraw::{Independent, Orthogonal};
+    vec![
+        (GAUSSIAN, Pairs, Independent, 2.0),
+        (GAUSSIAN, Pairs, Orthogonal, 2.0),
+        (GAUSSIAN, Offset, Independent, 4.0),
+        (GAUSSIAN, Offset, Orthogonal, 4.0),
+        (LAPLACE, Pairs, Independent, 2.0),
+        (LAPLACE, Offset, Independent, 4.0),
+    ]
+}
+
+/// E[z(x)·z(y)] = k(x, y). 400,000 independent maps; Hoeffding for estimates in an interval of the given length: a correct map fails with
+/// probability at most 1e-9. The mutants: a spectrum of another width, a wrong scale, and (for the offset form) offsets left out.
+#[test]
+fn fourier_maps_are_unbiased() {
+    let count = 400_000;
+    for (kernel, form, draw, range) in maps() {
+        let radius = hoeffding_radius(count, range, ALPHA);
+        let estimate = mean(&estimates(kernel, form, draw, 6, count));
+        let error = (estimate - exact(kernel)).abs();
+        assert!(error <= radius, "{kernel} {form:?} {draw:?}: {estimate}, not {}", exact(kernel));
+
+        let wider = match kernel {
+            Kernel::Gaussian { sigma } => Kernel::Gaussian { sigma: 1.1 * sigma },
+            Kernel::Laplace { scale } => Kernel::Laplace { scale: 1.1 * scale },
+            other => other,
+        };
+        assert!((estimate - exact(wider)).abs() > radius, "no power against a wrong spectrum: {kernel} {form:?}");
+        let factor = if form == FourierForm::Offset { 0.5 } else { 1.05 };
+        assert!((factor * estimate - exact(kernel)).abs() > radius, "no power against a wrong scale: {kernel} {form:?}");
+    }
+}
+
+/// Without offsets, √(2/D)·cos ω·x estimates k(x − y) + k(x + y): the unbiasedness test must see that.
+#[test]
+fn a_map_without_offsets_would_be_seen() {
+    let points = points();
+    let sum = Matrix::from_fn(1, 3, |_, j| points.row(0)[j] + points.row(1)[j]);
+    let zero = Matrix::zeros(1, 3);
+    let bias = GAUSSIAN.eval(&Rows::from(&sum), 0, &Rows::from(&zero), 0);
+    assert!(bias > 10.0 * hoeffding_radius(400_000, 4.0, ALPHA), "{bias}");
+}
+
+/// Orthogonal frequencies for the product kernel would estimate exp(−‖x − y‖₂/scale) instead: refused, and far enough to matter.
+#[test]
+fn orthogonal_laplace_is_refused_because_it_is_another_kernel() {
+    let method = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal };
+    let error = MapSpec { kernel: LAPLACE, method, features: 6, seed: 0 }.build(3).unwrap_err().to_string();
+    assert!(error.contains("isotropic") && error.contains("independently"), "{error}");
+}
+
+/// Var z(x)·z(y) = (1 − k²)²/D for Gaussian pairs, (1 + k⁴/2 − k²)/D with offsets, (1 + k(2Δ) − 2k²)/D for pairs of any
+/// kernel. The interval for a variance holds with probability 1 − 1e-9; the mutants are the other form's formula and D counted in frequencies.
+#[test]
+fn fourier_maps_have_their_variance() {
+    let (count, features) = (1_000_000, 4.0);
+    let k = exact(GAUSSIAN);
+    let pairs = (1.0 - k * k).powi(2) / features;
+    let offset = (1.0 + k.powi(4) / 2.0 - k * k) / features;
+    let (l, l2) = (exact(LAPLACE), exact(Kernel::Laplace { scale: 0.75 }));
+    let laplace = (1.0 + l2 - 2.0 * l * l) / features;
+    let cases = [
+        (GAUSSIAN, FourierForm::Pairs, 2.0, pairs, [offset, pairs / 2.0]),
+        (GAUSSIAN, FourierForm::Offset, 4.0, offset, [pairs, offset / 2.0]),
+        (LAPLACE, FourierForm::Pairs, 2.0, laplace, [laplace / 2.0, laplace * 1.3]),
+    ];
+    for (kernel, form, range, variance, mutants) in cases {
+        let samples = estimates(kernel, form, FrequencyDraw::Independent, features as usize, count);
+        let (low, high) = variance_interval(&samples, range, ALPHA);
+        assert!(low <= variance && variance <= high, "{kernel} {form:?}: {variance} outside [{low}, {high}]");
+        for mutant in mutants {
+            assert!(mutant < low || mutant > high, "no power: {mutant} inside [{low}, {high}] for {kernel} {form:?}");
+        }
+    }
+}
+
+/// Orthogonal frequencies have a lower variance at this distance: below the independent map's by more than both intervals.
+#[test]
+fn orthogonal_frequencies_have_lower_variance() {
+    let samples = |draw| estimates(GAUSSIAN, FourierForm::Pairs, draw, 6, 400_000);
+    let (_, high) = variance_interval(&samples(FrequencyDraw::Orthogonal), 2.0, ALPHA);
+    let (low, _) = variance_interval(&samples(FrequencyDraw::Independent), 2.0, ALPHA);
+    assert!(high < low, "{high} is not below {low}");
+}
+
+/// ‖z(x)‖ = 1 for pairs, exactly up to rounding.
+#[test]
+fn pairs_have_length_one() {
+    for (kernel, form, draw, _) in maps().into_iter().filter(|m| m.1 == FourierForm::Pairs) {
+        let map = MapSpec { kernel, method: Method::Fourier { form, draw }, features: 64, seed: 1 }.build(3).unwrap();
+        let z = map.transform(&Engine::default(), &Rows::from(&points())).unwrap();
+        assert_close(&[z.row(0).iter().map(|z| z * z).sum()], &[1.0], Absolute(1e-14));
+    }
+}
+
+/// The finite-set bound fails for at most δ = 0.05 of the seeds: 400 maps of 16 points, Clopper–Pearson at 1e-9 for the power check (a bound
+/// a third as large is broken nearly always).
+#[test]
+fn the_finite_set_bound_holds_for_nearly_all_seeds() {
+    let (x, _) = rows(16);
+    let sampled = sample(Rows::from(&x), 0);
+    for form in [FourierForm::Pairs, FourierForm::Offset] {
+        let (seeds, mut broken, mut third) = (400, 0, 0);
+        for seed in 0..seeds {
+            let method = Method::Fourier { form, draw: FrequencyDraw::Independent };
+            let spec = MapSpec { kernel: Kernel::Gaussian { sigma: 1.0 }, method, features: 200, seed };
+            let map = spec.fit(&sampled).unwrap();
+            let Bound::FiniteSet { epsilon, points, holds, .. } = Certificate::measure(&map, &sampled).bound else {
+                panic!("Fourier maps have a finite-set bound")
+            };
+            assert!(holds && points == 16);
+            let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
+            let worst = (0..16 * 16)
+                .map(|at| {
+                    let (i, j) = (at / 16, at % 16);
+                    let inner: f64 = z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum();
+                    (inner - spec.kernel.eval(&Rows::from(&x), i, &Rows::from(&x), j)).abs()
+                })
+                .fold(0.0, f64::max);
+            broken += usize::from(worst > epsilon);
+            third += usize::from(worst > epsilon / 3.0);
+        }
+        assert!(broken as f64 <= 0.05 * seeds as f64, "{broken} of {seeds} {form:?}");
+        assert!(binomial_upper(seeds as usize - third, seeds as usize, ALPHA) < 0.95, "no power: {third} {form:?}");
+    }
+}
+
+/// The measured certificate covers the mean error over all pairs of rows, computed here by brute force, in 100 of 100 maps: each
+/// interval fails with probability at most 0.05, and the chance of more than 25 failures is below 1e-9.
+#[test]
+fn the_measured_error_covers_the_mean_over_all_pairs() {
+    let (x, _) = rows(40);
+    let sampled = sample(Rows::from(&x), 0);
+    let view = Rows::from(&x);
+    let mut failures = 0;
+    for seed in 0..100 {
+        let spec = MapSpec { features: 20, seed, ..MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 }) };
+        let map = spec.fit(&sampled).unwrap();
+        let measured = Certificate::measure(&map, &sampled).measured.unwrap();
+        let z = map.transform(&Engine::default(), &view).unwrap();
+        // Distinct rows only: a repeated row is one point of the sample.
+        let distinct: Vec<usize> = (0..40).filter(|&i| (0..i).all(|j| x.row(i) != x.row(j))).collect();
+        let mut errors = Vec::new();
+        for &i in &distinct {
+            for &j in &distinct {
+                if i != j {
+                    let inner: f64 = z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum();
+                    errors.push((inner - spec.kernel.eval(&view, i, &view, j)).abs());
+                }
+            }
+        }
+        failures += usize::from((measured.mean - mean(&errors)).abs() > measured.radius);
+        assert!(measured.largest <= errors.iter().copied().fold(0.0, f64::max) + 1e-12);
+    }
+    assert!(failures <= 25, "{failures} of 100 intervals miss");
+}
+
+/// The error falls like 1/√D: four times the features halve the root mean square, within Bernstein's interval at 1e-9.
+#[test]
+fn the_error_falls_with_the_root_of_the_number_of_features() {
+    let count = 100_000;
+    let square = |features: usize| {
+        let k = exact(GAUSSIAN);
+        let e: Vec<f64> = estimates(GAUSSIAN, FourierForm::Pairs, FrequencyDraw::Independent, features, count)
+            .iter()
+            .map(|z| (z - k).powi(2))
+            .collect();
+        (mean(&e), (1.0 - k * k).powi(2) / features as f64)
+    };
+    for features in [4, 16] {
+        let (found, expected) = square(features);
+        // Squared errors lie in [0, 4] and have variance at most 4 times their mean.
+        let radius = bernstein_radius(count, 4.0 * expected, 4.0, ALPHA);
+        assert!((found - expected).abs() <= radius, "{found} not {expected} ± {radius} at D = {features}");
+    }
+}
+
+#[test]
+fn plain_kernel_values_claim_nothing_and_exact_maps_are_exact() {
+    let (x, _) = rows(30);
+    let sampled = sample(Rows::from(&x), 0);
+    let certificate = |method, kernel| {
+        let map = MapSpec { kernel, method, features: INPUTS, seed: 0 }.fit(&sampled).unwrap();
+        Certificate::measure(&map, &sampled)
+    };
+    let plain = certificate(Method::Landmarks { whiten: false, tolerance: 1e-7 }, GAUSSIAN);
+    assert_eq!((plain.bound, plain.measured), (Bound::NoApproximation, None));
+    let linear = certificate(Method::Exact, Kernel::Linear);
+    assert_eq!((linear.bound, linear.measured), (Bound::Exact, None));
+    let orthogonal = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal };
+    let map = MapSpec { kernel: GAUSSIAN, method: orthogonal, features: 8, seed: 0 }.fit(&sampled).unwrap();
+    let text = Certificate::measure(&map, &sampled).to_string();
+    assert!(text.contains("i.i.d. reference"), "{text}");
+}

@@ -1,0 +1,39 @@
+"""What a map promises about its kernel error."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far the inner products of features are from the kernel.
+
+    Parameters
+    ----------
+    bound : dict
+        What holds by theory. Its ``"kind"`` is ``"finite_set"`` (with probability at least 1 - ``delta`` over the seed,
+        at most ``epsilon`` for all pairs of ``points`` points; for orthogonal frequencies ``holds`` is False and
+        the number is that of independent ones), ``"residual"`` (at most ``largest`` for all pairs of the ``rows``
+        rows looked at, always), ``"exact"`` or ``"no_approximation"``.
+    measured : dict or None
+        What was found: the ``mean`` absolute error over ``pairs`` pairs of rows, within ``radius`` of the mean over all
+        pairs with probability 1 - ``delta``, and the ``largest``. None where there is nothing to compare.
+    text : str
+        The same in words; what ``print`` shows.
+    """
+
+    bound: dict[str, Any]
+    measured: dict[str, Any] | None
+    text: str
+
+    @classmethod
+    def from_json(cls, source: str, text: str) -> Certificate:
+        """From what the library writes."""
+        parts = json.loads(source)
+        return cls(bound=parts["bound"], measured=parts["measured"], text=text)
+
+    def __str__(self) -> str:
+        return self.text

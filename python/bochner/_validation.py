@@ -1,0 +1,71 @@
+"""What stands at the door: arrays as the library takes them, threads, seeds."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+#: Domains of the parameters that all estimators share.
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [str],
+    "sigma": [Interval(Real, 0, None, closed="neither"), None],
+    "scale": [Interval(Real, 0, None, closed="neither"), None],
+    "random_state": ["random_state"],
+    "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
+}
+
+#: A width, as scikit-learn spells it.
+GAMMA = Interval(Real, 0, None, closed="neither")
+
+#: A number of features that an array can have.
+COMPONENTS = Interval(Integral, 1, np.iinfo(np.intp).max, closed="left")
+
+SCALE = StrOptions({"scale"})
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows alone: an array in C order or a CSR matrix, of float32 or float64, finite."""
+    X = validate_data(
+        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
+    )
+    return as_rows(X)
+
+
+def as_rows(X: Any) -> Any:
+    """What scikit-learn let through, as the library takes it: aligned, indices ascending and without repeats."""
+    if not sp.issparse(X):
+        return np.require(X, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """Threads for the library, which reads 0 as all."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    return int(n_jobs)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed for the library: an integer is itself, anything else is drawn from."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
+
+
+def variance(X: Any) -> float:
+    """The variance of all entries of a dense or sparse array."""
+    if sp.issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(X.var())

@@ -1,0 +1,504 @@
+"""Ridge regression and classification on features of a kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ._certificate import Certificate
+from ._core import Model
+from ._kernel import kernel_text
+from ._labels import classes_of, labels_of
+from ._validation import COMPONENTS, GAMMA, SHARED_CONSTRAINTS, as_rows, check_rows, seed_of, threads_of
+
+#: How features are made: the words of the signature in those of the model file.
+_METHODS: dict[str, dict[str, Any] | None] = {
+    "auto": None,
+    "fourier": {"kind": "fourier", "form": "pairs", "draw": "independent"},
+    "orthogonal": {"kind": "fourier", "form": "pairs", "draw": "orthogonal"},
+    "offset": {"kind": "fourier", "form": "offset", "draw": "independent"},
+    "landmarks": {"kind": "landmarks", "whiten": True, "tolerance": 1e-7},
+}
+
+
+class _KernelLearner(BaseEstimator):
+    """What regression and classification share: everything but the meaning of the targets."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **SHARED_CONSTRAINTS,
+        "gamma": [GAMMA, None],
+        "n_components": [COMPONENTS, None],
+        "method": [StrOptions(set(_METHODS))],
+        "regularization": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
+        "folds": [Interval(Integral, 2, 64, closed="both")],
+        "standardize": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    #: What the outputs of a model of this class mean, in the words of the model file.
+    _head: ClassVar[str]
+
+    def save(self, path) -> None:
+        """Write the model to a file, which the command line reads too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; by custom the name ends in ``.bochner``.
+        """
+        check_is_fitted(self)
+        self._model.save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path):
+        """Read a model from a file that :meth:`save` or the command line wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It is data, never code: reading one from a stranger is safe.
+
+        Returns
+        -------
+        estimator : object
+            A fitted estimator that predicts the same numbers for the same rows.
+        """
+        model = Model.load(os.fspath(path))
+        if model.head != cls._head:
+            raise ValueError(f"expected a file with a {cls._head} for {cls.__name__}, found one with a {model.head}")
+        chosen = json.loads(model.method)
+        estimator = cls(
+            kernel=model.kernel,
+            n_components=model.features,
+            method=next((word for word, method in _METHODS.items() if method == chosen), "auto"),
+            regularization="cv" if model.curve else model.regularization,
+            folds=max(2, model.folds or 5) if model.curve else 5,
+            standardize=model.standardized,
+            random_state=model.seed,
+        )
+        estimator.n_features_in_ = model.input_dim
+        if model.columns is not None:
+            estimator.feature_names_in_ = np.array(model.columns, dtype=object)
+        return estimator._adopt(model)
+
+    def _fit(self, rows, targets, sample_weight, labels, target):
+        """Fit to validated rows and targets (one column for each output) and take over the model."""
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        names = getattr(self, "feature_names_in_", None)
+        method = _METHODS[self.method]
+        model = Model.fit(
+            rows,
+            np.ascontiguousarray(targets, dtype=np.float64),
+            None if sample_weight is None else np.ascontiguousarray(sample_weight),
+            labels,
+            kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
+            method=None if method is None else json.dumps(method),
+            features=None if self.n_components is None else int(self.n_components),
+            seed=seed_of(self.random_state),
+            regularization=None if self.regularization == "cv" else float(self.regularization),
+            folds=int(self.folds),
+            standardize=bool(self.standardize),
+            columns=None if names is None else list(names),
+            target=target if isinstance(target, str) else "",
+            threads=threads_of(self.n_jobs),
+            verbose=min(int(self.verbose), 2),
+        )
+        return self._adopt(model)
+
+    def _adopt(self, model: Model):
+        """Show what the model holds in scikit-learn's words."""
+        self._model = model
+        self.coef_ = model.coefficients
+        self.intercept_ = model.intercept
+        self.lambda_ = model.regularization
+        self.cv_curve_ = np.array(model.curve, dtype=np.float64).reshape(-1, 2)
+        self.degrees_of_freedom_ = model.degrees_of_freedom
+        self.kernel_ = model.kernel
+        self.n_components_ = model.features
+        self.certificate_ = Certificate.from_json(model.certificate, model.certificate_text)
+        return self
+
+    def _outputs(self, X) -> np.ndarray:
+        """Outputs of the model, one column each, in the precision of the rows."""
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return self._model.decide(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class KernelRegressor(RegressorMixin, _KernelLearner):
+    """Kernel ridge regression at the cost of a linear model.
+
+    Minimises (1/Σw) Σ wᵢ (yᵢ - c·z(xᵢ) - b)² + λ ‖c‖² on features z of a kernel. The width of the kernel and λ are
+    chosen by cross-validation where they are not given.
+
+    Parameters
+    ----------
+    kernel : str, default="gaussian"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
+        three parameters, or chosen by cross-validation if there is none; ``"linear"``; or a whole text such as
+        ``"gaussian(sigma=2)"``, which stands alone.
+    gamma : float, default=None
+        The width as scikit-learn spells it.
+    sigma : float, default=None
+        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²).
+    scale : float, default=None
+        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
+    n_components : int, default=None
+        Features, D. None means 2,048, or twice the number of distinct rows where that is less.
+    method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
+        How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
+        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one.
+    regularization : "cv" or float, default="cv"
+        λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
+    folds : int, default=5
+        Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
+    standardize : bool, default=True
+        Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    random_state : int, RandomState instance or None, default=0
+        Of all chance.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all processors. The result does not depend on them.
+    verbose : int, default=0
+        1 prints the phases of a fit, 2 their progress too.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components_,) or (n_outputs, n_components_)
+        Coefficients of the features.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant.
+    lambda_ : float
+        λ, given or chosen.
+    cv_curve_ : ndarray of shape (n_lambdas, 2)
+        λ and mean squared error on left-out rows, summed over outputs; empty if λ was given.
+    degrees_of_freedom_ : float
+        tr S(S + λI)⁻¹: how many coefficients the data decide.
+    kernel_ : str
+        The kernel with its width, as text.
+    n_components_ : int
+        Features, D.
+    certificate_ : Certificate
+        The kernel error: a bound, and what was measured on a sample of the rows.
+    n_features_in_ : int
+        Columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    See Also
+    --------
+    KernelClassifier : The same for classes.
+    FourierFeatures : The features alone.
+    sklearn.kernel_ridge.KernelRidge : With the exact kernel, in time n³ and memory n².
+
+    Notes
+    -----
+    Sums are double for rows of either precision. Weighting a row equals repeating it, up to rounding. A fit gives the same
+    bits for any number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelRegressor
+    >>> X = np.linspace(0, 10, 500)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> model = KernelRegressor(n_components=256).fit(X, y)
+    >>> bool(abs(model.predict([[0.5]])[0] - np.sin(0.5)) < 1e-3)
+    True
+    """
+
+    _head = "regression"
+
+    def __init__(
+        self,
+        kernel="gaussian",
+        *,
+        gamma=None,
+        sigma=None,
+        scale=None,
+        n_components=None,
+        method="auto",
+        regularization="cv",
+        folds=5,
+        standardize=True,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.scale = scale
+        self.n_components = n_components
+        self.method = method
+        self.regularization = regularization
+        self.folds = folds
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows and their targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; None means all one.
+
+        Returns
+        -------
+        self : object
+            The fitted regressor.
+        """
+        name = getattr(y, "name", None)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            multi_output=True,
+            y_numeric=True,
+        )
+        self._one_column = y.ndim == 1
+        return self._fit(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
+
+    def predict(self, X):
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predictions, in the precision of the rows.
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self._one_column else outputs
+
+    def _adopt(self, model: Model):
+        super()._adopt(model)
+        if not hasattr(self, "_one_column"):  # from a file, which does not tell one column from a vector
+            self._one_column = len(self.intercept_) == 1
+        if self._one_column:
+            self.coef_ = self.coef_[0]
+            self.intercept_ = float(self.intercept_[0])
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class KernelClassifier(ClassifierMixin, _KernelLearner):
+    """Kernel classification at the cost of a linear model.
+
+    Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, decided by the
+    sign or by the largest. The width of the kernel and λ are chosen by cross-validation where they are not given.
+
+    Parameters
+    ----------
+    kernel : str, default="gaussian"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
+        three parameters, or chosen by cross-validation if there is none; ``"linear"``; or a whole text such as
+        ``"gaussian(sigma=2)"``, which stands alone.
+    gamma : float, default=None
+        The width as scikit-learn spells it.
+    sigma : float, default=None
+        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²).
+    scale : float, default=None
+        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
+    n_components : int, default=None
+        Features, D. None means 2,048, or twice the number of distinct rows where that is less.
+    method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
+        How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
+        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one.
+    loss : {"ridge"}, default="ridge"
+        What is minimised: squared differences from the codes of the classes.
+    regularization : "cv" or float, default="cv"
+        λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
+    folds : int, default=5
+        Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
+    standardize : bool, default=True
+        Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    random_state : int, RandomState instance or None, default=0
+        Of all chance.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all processors. The result does not depend on them.
+    verbose : int, default=0
+        1 prints the phases of a fit, 2 their progress too.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    coef_ : ndarray of shape (1, n_components_) or (n_classes, n_components_)
+        Coefficients of the features: one row for two classes, one each for more.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constants.
+    lambda_ : float
+        λ, given or chosen.
+    cv_curve_ : ndarray of shape (n_lambdas, 2)
+        λ and mean squared error on left-out rows, summed over outputs; empty if λ was given.
+    degrees_of_freedom_ : float
+        tr S(S + λI)⁻¹: how many coefficients the data decide.
+    kernel_ : str
+        The kernel with its width, as text.
+    n_components_ : int
+        Features, D.
+    certificate_ : Certificate
+        The kernel error: a bound, and what was measured on a sample of the rows.
+    n_features_in_ : int
+        Columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    See Also
+    --------
+    KernelRegressor : The same for numbers.
+    LandmarkFeatures : Features alone, from rows of the data.
+    sklearn.linear_model.RidgeClassifierCV : The same loss on the columns themselves.
+
+    Notes
+    -----
+    A class that occurs only with weight 0 stays in ``classes_`` and is never predicted. Weighting a row equals repeating
+    it, up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelClassifier
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> y = np.where((X ** 2).sum(axis=1) > 1, "outside", "inside")
+    >>> model = KernelClassifier(n_components=256).fit(X, y)
+    >>> print(*model.predict([[0.1, 0.1], [2.0, 0.0]]))
+    inside outside
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_KernelLearner._parameter_constraints,
+        "loss": [StrOptions({"ridge"})],
+    }
+
+    _head = "classification"
+
+    def __init__(
+        self,
+        kernel="gaussian",
+        *,
+        gamma=None,
+        sigma=None,
+        scale=None,
+        n_components=None,
+        method="auto",
+        loss="ridge",
+        regularization="cv",
+        folds=5,
+        standardize=True,
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.scale = scale
+        self.n_components = n_components
+        self.method = method
+        self.loss = loss
+        self.regularization = regularization
+        self.folds = folds
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows and their classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Classes: integers, booleans, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; None means all one.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        name = getattr(y, "name", None)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        )
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return self._fit(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(self.classes_), name)
+
+    def decision_function(self, X):
+        """Score classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive where the second is predicted; for more, the largest is. In the precision of
+            the rows.
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def predict(self, X):
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
+
+    def _adopt(self, model: Model):
+        super()._adopt(model)
+        if not hasattr(self, "classes_"):  # from a file
+            self.classes_ = classes_of(*model.labels)
+        return self

@@ -1,0 +1,154 @@
+//! A feature map as a Python object.
+
+use bochner::certify::SAMPLE;
+use bochner::stat::Sample;
+use bochner::sweep::sweep;
+use bochner::{
+    AnyRows, Arrays, Certificate, Engine, Head, Kernel, MapSpec, MatrixView, Method, Model, Rows, Scalar, Source, Target,
+};
+use numpy::{Element, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::error::to_python;
+use crate::job::Job;
+use crate::model::method_from_json;
+use crate::rows::{AnyTable, empty};
+
+/// A map from rows to features, with its certificate.
+#[pyclass(frozen, module = "bochner._core")]
+pub(crate) struct Map {
+    /// A model without outputs: what pickles.
+    model: Model,
+}
+
+#[pymethods]
+impl Map {
+    /// Builds the map, or fits it to the rows, and measures its kernel error on a sample of them.
+    #[staticmethod]
+    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads))]
+    fn fit(
+        py: Python<'_>,
+        rows: AnyTable<'_>,
+        kernel: &str,
+        method: &str,
+        features: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Map> {
+        let kernel: Kernel = kernel.parse().map_err(to_python)?;
+        let spec = MapSpec { kernel, method: method_from_json(method)?, features, seed };
+        let rows = rows.rows()?;
+        Job::new(threads, 0).run(py, |engine| fit(engine, &spec, rows)).map(|model| Map { model })
+    }
+
+    /// Features of all rows, in the precision of the rows.
+    fn transform<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        match rows.rows()? {
+            AnyRows::F32(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
+            AnyRows::F64(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
+        }
+    }
+
+    /// Columns of the rows.
+    #[getter]
+    fn input_dim(&self) -> usize {
+        self.model.map().input_dim()
+    }
+
+    /// Features that come out: the rank found where there are landmarks.
+    #[getter]
+    fn output_dim(&self) -> usize {
+        self.model.map().output_dim()
+    }
+
+    /// The kernel, as text.
+    #[getter]
+    fn kernel(&self) -> String {
+        self.model.map().spec().kernel.to_string()
+    }
+
+    /// The kernel error, as JSON.
+    #[getter]
+    fn certificate(&self) -> PyResult<String> {
+        crate::model::certificate_json(self.model.certificate())
+    }
+
+    /// The kernel error, for people.
+    #[getter]
+    fn certificate_text(&self) -> String {
+        self.model.certificate().to_string()
+    }
+
+    /// The bytes of a model file without outputs.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.model.to_bytes()).map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A map from the bytes of a model file without outputs.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Map> {
+        let model = py.detach(|| Model::from_bytes(bytes)).map_err(to_python)?;
+        match model.head() {
+            Head::Features => Ok(Map { model }),
+            _ => Err(PyValueError::new_err("expected a map, found a model with outputs")),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let from_bytes = py.get_type::<Map>().getattr("from_bytes")?;
+        (from_bytes, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+}
+
+impl Map {
+    /// Writes features straight into memory of NumPy's.
+    fn features<'py, T: Scalar + Element>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows<'_, T>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
+        let (count, features) = (rows.count(), self.output_dim());
+        let job = Job::for_rows(threads, count);
+        let size = (count as u64).saturating_mul((features * size_of::<T>()) as u64);
+        job.engine().check_memory(|| format!("a matrix of {count} × {features} features"), size).map_err(to_python)?;
+        let out = empty::<T>(py, count, features)?;
+        {
+            let mut memory = out.try_readwrite()?;
+            let memory = memory.as_slice_mut()?;
+            job.run(py, |engine| self.model.map().transform_into(engine, rows, memory))?;
+        }
+        Ok(out)
+    }
+}
+
+/// A sample of the rows, the map, and its certificate on the sample.
+fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Model> {
+    spec.validate()?;
+    let none = Target::Numbers { outputs: 0 };
+    let source = Arrays::new(rows, MatrixView::new(&[], rows.count(), 0)?, None, none)?;
+    let capacity = sample_size(spec);
+    let sample = sweep(
+        engine,
+        &source,
+        "sample",
+        || Sample::zero(capacity, source.input_dim(), spec.seed),
+        |sample, batch| sample.absorb(batch, source.target()),
+    )?;
+    let map = engine.install(|| spec.fit(&sample))?;
+    let certificate = engine.install(|| Certificate::measure(&map, &sample));
+    Ok(Model::of_map(map, certificate))
+}
+
+/// Landmarks are taken from the sample; the features of the others are measured within a quarter of a gigabyte.
+fn sample_size(spec: &MapSpec) -> usize {
+    /// Features of the sample, in number.
+    const MEASURED: usize = 1 << 25;
+    match spec.method {
+        Method::Landmarks { .. } => SAMPLE.max(spec.features),
+        _ => (MEASURED / spec.features).clamp(64, SAMPLE),
+    }
+}

@@ -1,0 +1,285 @@
+//! A fitted model as a Python object.
+
+use std::path::PathBuf;
+
+use bochner::encode::Columns;
+use bochner::{
+    AnyRows, Arrays, Auto, Certificate, Family, Head, KernelChoice, LabelKind, Labels, Lambda, Matrix, Method, Model as Inner,
+    Target,
+};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::error::to_python;
+use crate::job::Job;
+use crate::rows::{AnyTable, array, view};
+
+/// A regression or classification on features, with its certificate.
+#[pyclass(frozen, module = "bochner._core")]
+pub(crate) struct Model {
+    inner: Inner,
+}
+
+#[pymethods]
+impl Model {
+    /// Fits to rows and targets; what is not given is chosen from the data.
+    ///
+    /// `labels` makes it a classification, `targets` then being positions in them. `kernel` is a text with a width, or
+    /// "gaussian" or "laplace" for a width by cross-validation; `regularization` is λ, or none for one by
+    /// cross-validation.
+    #[staticmethod]
+    #[pyo3(signature = (
+        rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, seed=0, regularization=None,
+        folds=5, standardize=true, columns=None, target="", threads=0, verbose=0
+    ))]
+    fn fit(
+        py: Python<'_>,
+        rows: AnyTable<'_>,
+        targets: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        labels: Option<(String, Vec<String>)>,
+        kernel: &str,
+        method: Option<&str>,
+        features: Option<usize>,
+        seed: u64,
+        regularization: Option<f64>,
+        folds: usize,
+        standardize: bool,
+        columns: Option<Vec<String>>,
+        target: &str,
+        threads: usize,
+        verbose: u8,
+    ) -> PyResult<Model> {
+        let auto = Auto {
+            kernel: kernel_choice(kernel)?,
+            method: method.map(method_from_json).transpose()?,
+            features,
+            seed,
+            lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
+            standardise: standardize,
+        };
+        let meaning = match labels {
+            Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
+            None => Target::Numbers { outputs: targets.shape()[1] },
+        };
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let source = Arrays::new(rows.rows()?, view(&targets)?, weights, meaning).map_err(to_python)?;
+        let mut inner = Job::new(threads, verbose).run(py, |engine| auto.fit(engine, &source))?;
+        if let Some(names) = columns {
+            inner = inner.with_names(Columns::Named { names }, target);
+        }
+        Ok(Model { inner })
+    }
+
+    /// Outputs for each row: predictions of a regression, scores of a classification.
+    fn decide<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        array(py, self.outputs(py, &rows, threads)?)
+    }
+
+    /// The class of each row, as a position in the labels.
+    fn classify<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let outputs = self.outputs(py, &rows, threads)?;
+        let classes = self.inner.classes(&outputs).into_iter().map(|class| class as i64).collect();
+        Ok(PyArray1::from_vec(py, classes))
+    }
+
+    /// Columns of the rows.
+    #[getter]
+    fn input_dim(&self) -> usize {
+        self.inner.map().input_dim()
+    }
+
+    /// Real features, D.
+    #[getter]
+    fn features(&self) -> usize {
+        self.inner.map().output_dim()
+    }
+
+    /// The kernel, as text.
+    #[getter]
+    fn kernel(&self) -> String {
+        self.inner.map().spec().kernel.to_string()
+    }
+
+    /// How features are made, as JSON.
+    #[getter]
+    fn method(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner.map().spec().method).map_err(unprintable)
+    }
+
+    /// Of all chance.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.map().spec().seed
+    }
+
+    /// Whether columns are brought to a common scale first.
+    #[getter]
+    fn standardized(&self) -> bool {
+        self.inner.encoder().scaling().is_some()
+    }
+
+    /// λ, given or chosen; none for a map alone.
+    #[getter]
+    fn regularization(&self) -> Option<f64> {
+        self.inner.training().map(|training| training.lambda)
+    }
+
+    /// Folds of the cross-validation; 1 if λ was given, none for a map alone.
+    #[getter]
+    fn folds(&self) -> Option<usize> {
+        self.inner.training().map(|training| training.folds)
+    }
+
+    /// (λ, error) for each λ tried; empty if λ was given.
+    #[getter]
+    fn curve(&self) -> Vec<(f64, f64)> {
+        let curve = self.inner.training().map_or(&[][..], |training| &training.curve);
+        curve.iter().map(|point| (point.lambda, point.error)).collect()
+    }
+
+    /// tr S(S + λI)⁻¹; none for a map alone.
+    #[getter]
+    fn degrees_of_freedom(&self) -> Option<f64> {
+        self.inner.training().map(|training| training.degrees_of_freedom)
+    }
+
+    /// Outputs × features.
+    #[getter]
+    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        array(py, self.inner.coefficients().clone())
+    }
+
+    /// One constant for each output.
+    #[getter]
+    fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.inner.intercept().to_vec())
+    }
+
+    /// "features", "regression" or "classification".
+    #[getter]
+    fn head(&self) -> &'static str {
+        match self.inner.head() {
+            Head::Features => "features",
+            Head::Regression => "regression",
+            Head::Classification { .. } => "classification",
+        }
+    }
+
+    /// Kind and texts of the classes; none for a regression.
+    #[getter]
+    fn labels(&self) -> Option<(&'static str, Vec<String>)> {
+        match self.inner.head() {
+            Head::Classification { labels } => Some((label_kind_name(labels.kind()), labels.texts().to_vec())),
+            Head::Features | Head::Regression => None,
+        }
+    }
+
+    /// Names of the columns, if they have any.
+    #[getter]
+    fn columns(&self) -> Option<Vec<String>> {
+        match self.inner.encoder().columns() {
+            Columns::Named { names } => Some(names.clone()),
+            Columns::Unnamed { .. } | Columns::Sparse { .. } => None,
+        }
+    }
+
+    /// Name of the target; empty if it has none.
+    #[getter]
+    fn target(&self) -> &str {
+        self.inner.target()
+    }
+
+    /// The kernel error, as JSON.
+    #[getter]
+    fn certificate(&self) -> PyResult<String> {
+        certificate_json(self.inner.certificate())
+    }
+
+    /// The kernel error, for people.
+    #[getter]
+    fn certificate_text(&self) -> String {
+        self.inner.certificate().to_string()
+    }
+
+    /// Writes the model to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.save(path)).map_err(to_python)
+    }
+
+    /// Reads a model from a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+        py.detach(|| Inner::load(path)).map(|inner| Model { inner }).map_err(to_python)
+    }
+
+    /// The model as the bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes()).map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
+        py.detach(|| Inner::from_bytes(bytes)).map(|inner| Model { inner }).map_err(to_python)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let from_bytes = py.get_type::<Model>().getattr("from_bytes")?;
+        (from_bytes, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+}
+
+impl Model {
+    fn outputs(&self, py: Python<'_>, rows: &AnyTable<'_>, threads: usize) -> PyResult<Matrix<f64>> {
+        let rows = rows.rows()?;
+        Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
+            AnyRows::F32(rows) => self.inner.decide(engine, rows),
+            AnyRows::F64(rows) => self.inner.decide(engine, rows),
+        })
+    }
+}
+
+/// A family by its name alone, a kernel otherwise.
+fn kernel_choice(text: &str) -> PyResult<KernelChoice> {
+    match text.trim() {
+        "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
+        "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
+        text => Ok(KernelChoice::Given(text.parse().map_err(to_python)?)),
+    }
+}
+
+/// `{"kind":"landmarks","whiten":true,"tolerance":1e-7}` and the like, as the model file writes them.
+pub(crate) fn method_from_json(text: &str) -> PyResult<Method> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("expected a method, found {text}: {error}")))
+}
+
+pub(crate) fn certificate_json(certificate: &Certificate) -> PyResult<String> {
+    serde_json::to_string(certificate).map_err(unprintable)
+}
+
+fn unprintable(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn label_kind(name: &str) -> PyResult<LabelKind> {
+    match name {
+        "integer" => Ok(LabelKind::Integer),
+        "number" => Ok(LabelKind::Number),
+        "boolean" => Ok(LabelKind::Boolean),
+        "text" => Ok(LabelKind::Text),
+        other => Err(PyValueError::new_err(format!("expected integer, number, boolean or text, found {other}"))),
+    }
+}
+
+fn label_kind_name(kind: LabelKind) -> &'static str {
+    match kind {
+        LabelKind::Integer => "integer",
+        LabelKind::Number => "number",
+        LabelKind::Boolean => "boolean",
+        LabelKind::Text => "text",
+    }
+}
