@@ -119,10 +119,10 @@ class FourierFeatures(_KernelFeatures):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale.
     n_components : int, default=100
-        Features, D. Even for pairs.
-    form : {"pairs", "offset"}, default="pairs"
+        Features, D.
+    form : {"auto", "pairs", "offset"}, default="auto"
         ``"pairs"`` makes (cos ω·x, sin ω·x) of each frequency, ``"offset"`` √2 cos(ω·x + b), as ``RBFSampler`` does. Pairs
-        have the lower variance for the Gaussian at every distance.
+        have the lower variance for the Gaussian at every distance; ``"auto"`` takes them if ``n_components`` is even.
     draw : {"independent", "orthogonal"}, default="independent"
         How frequencies are drawn; ``"orthogonal"``, for the Gaussian, has the lower variance as a rule.
     random_state : int, RandomState instance or None, default=None
@@ -170,7 +170,7 @@ class FourierFeatures(_KernelFeatures):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelFeatures._parameter_constraints,
-        "form": [StrOptions({"pairs", "offset"})],
+        "form": [StrOptions({"auto", "pairs", "offset"})],
         "draw": [StrOptions({"independent", "orthogonal"})],
     }
 
@@ -184,7 +184,7 @@ class FourierFeatures(_KernelFeatures):
         sigma=None,
         scale=None,
         n_components=100,
-        form="pairs",
+        form="auto",
         draw="independent",
         random_state=None,
         n_jobs=None,
@@ -205,7 +205,8 @@ class FourierFeatures(_KernelFeatures):
                 f"expected n_components to be even for (cos, sin) pairs, found {self.n_components}; "
                 f"take {self.n_components + 1}, or form='offset'"
             )
-        return {"kind": "fourier", "form": self.form, "draw": self.draw}
+        form = ("offset" if self.n_components % 2 else "pairs") if self.form == "auto" else self.form
+        return {"kind": "fourier", "form": form, "draw": self.draw}
 
 
 class LandmarkFeatures(_KernelFeatures):

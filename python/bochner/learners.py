@@ -161,7 +161,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Features, D. None means 2,048, or twice the number of distinct rows where that is less.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one.
+        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
+        independent for Laplace, none for linear; offsets if ``n_components`` is odd).
     regularization : "cv" or float, default="cv"
         λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
     folds : int, default=5
@@ -336,7 +337,8 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         Features, D. None means 2,048, or twice the number of distinct rows where that is less.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one.
+        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
+        independent for Laplace, none for linear; offsets if ``n_components`` is odd).
     loss : {"ridge"}, default="ridge"
         What is minimised: squared differences from the codes of the classes.
     regularization : "cv" or float, default="cv"
@@ -461,6 +463,8 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         )
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) == 1:
+            raise ValueError(f"expected at least two classes, found one class: {self.classes_[0]!r}")
         return self._fit(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(self.classes_), name)
 
     def decision_function(self, X):

@@ -40,6 +40,5 @@ fn canonical_kernel(text: &str) -> PyResult<String> {
 /// The command line: takes the arguments, the program's name first, and returns the exit code.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> i32 {
-    let _ = (py, arguments);
-    2 // until the command line is there
+    py.detach(|| bochner_cli::main(arguments))
 }

@@ -139,11 +139,12 @@ mod tests {
             let mut cached = source();
             assert_eq!(cached.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
             let mut seen = 0;
-            cached.read(budget, |table, _| {
-                seen += table.rows;
-                Ok(())
-            })
-            .unwrap();
+            cached
+                .read(budget, |table, _| {
+                    seen += table.rows;
+                    Ok(())
+                })
+                .unwrap();
             assert_eq!(seen, expected.len());
             assert_eq!(cached.blocks.is_some(), budget > 0);
             for sizes in [&[][..], &[7, 5000], &[BLOCK, 3]] {

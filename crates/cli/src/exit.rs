@@ -111,7 +111,9 @@ pub(crate) fn conclude(result: Result<(), Failure>, console: &mut Console<'_>) -
     let Err(failure) = result else { return OK };
     let code = failure.code();
     match &failure {
-        Failure::Arguments(error) if error.use_stderr() => console.messages.line(error.to_string().trim_end()),
+        Failure::Arguments(error) if error.use_stderr() => {
+            console.messages.line(error.to_string().trim_end())
+        }
         Failure::Arguments(error) => {
             let written = write!(console.out, "{error}").and_then(|()| console.out.flush());
             return written.map_or_else(|error| Failure::Stdout(error).code(), |()| OK);

@@ -109,6 +109,9 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_have_to_be() {
-        assert_eq!([field("a b"), field("a,b"), field("say \"a\""), field(" a")], ["a b", "\"a,b\"", "\"say \"\"a\"\"\"", "\" a\""]);
+        assert_eq!(
+            [field("a b"), field("a,b"), field("say \"a\""), field(" a")],
+            ["a b", "\"a,b\"", "\"say \"\"a\"\"\"", "\" a\""]
+        );
     }
 }

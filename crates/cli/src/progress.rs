@@ -204,7 +204,10 @@ mod tests {
 
     #[test]
     fn lines_come_seldom_and_quiet_is_quiet() {
-        assert_eq!(said(false, Duration::ZERO), "bochner: fit: 50 %, 4,096 rows\nbochner: warning: careful\n");
+        assert_eq!(
+            said(false, Duration::ZERO),
+            "bochner: fit: 50 %, 4,096 rows\nbochner: warning: careful\n"
+        );
         assert_eq!(said(false, BETWEEN_LINES), "bochner: warning: careful\n");
         assert_eq!(said(true, Duration::ZERO), "");
     }

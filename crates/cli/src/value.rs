@@ -42,10 +42,13 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || "expected a size such as 4GiB, 500M or 2e9".to_owned();
     let text = text.trim();
-    let exponent = |at: usize| text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
+    let exponent =
+        |at: usize| text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
     let digits = text
         .char_indices()
-        .find(|&(at, c)| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-') || (matches!(c, 'e') && exponent(at))))
+        .find(|&(at, c)| {
+            !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-') || (matches!(c, 'e') && exponent(at)))
+        })
         .map_or(text.len(), |(at, _)| at);
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
     let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {

@@ -16,6 +16,7 @@
 //! on the rows beside it, on where a block starts or on the number of threads: every output is one
 //! chain of operations in the order of the inner index.
 
+mod aligned;
 mod dispatch;
 mod element;
 mod ending;
@@ -30,6 +31,7 @@ mod rank;
 mod row;
 mod trig;
 
+pub use aligned::Aligned;
 pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
 pub use panel::Panels;

@@ -6,7 +6,7 @@
 //! The width is that of a register tile of the instruction set; the last panel is filled with zeros.
 
 use crate::dispatch::panel_width;
-use crate::{Element, Isa};
+use crate::{Aligned, Element, Isa};
 
 /// A packed matrix of `depth` × `columns`, for one instruction set.
 #[derive(Clone, Debug)]
@@ -17,21 +17,22 @@ pub struct Panels<T> {
     pub(crate) width: usize,
     /// Upper triangular: column j has no entry below row j, and a panel is read no further than that.
     pub(crate) triangular: bool,
-    pub(crate) data: Vec<T>,
+    pub(crate) data: Aligned<T>,
 }
 
 impl<T: Element> Panels<T> {
     /// Packs the matrix whose column j is written by `column(j, entries)`, `entries` being `depth` zeros.
     pub fn pack(isa: Isa, depth: usize, columns: usize, mut column: impl FnMut(usize, &mut [T])) -> Self {
         let width = panel_width::<T>(isa);
-        let mut data = vec![T::default(); columns.div_ceil(width) * width * depth];
+        let mut data = Aligned::zeros(columns.div_ceil(width) * width * depth);
+        let packed = data.as_mut_slice();
         let mut entries = vec![T::default(); depth];
         for j in 0..columns {
             entries.fill(T::default());
             column(j, &mut entries);
             let start = (j / width) * width * depth + j % width;
             for (k, &entry) in entries.iter().enumerate() {
-                data[start + k * width] = entry;
+                packed[start + k * width] = entry;
             }
         }
         Panels { isa, depth, columns, width, triangular: false, data }
@@ -60,7 +61,7 @@ impl<T: Element> Panels<T> {
     pub(crate) fn panel(&self, p: usize) -> &[T] {
         let size = self.width * self.depth;
         let depth = if self.triangular { self.depth.min((p + 1) * self.width) } else { self.depth };
-        &self.data[p * size..p * size + depth * self.width]
+        &self.data.as_slice()[p * size..p * size + depth * self.width]
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
                     assert_eq!(panel[k * panels.width + j % panels.width] as usize, 100 * k + j);
                 }
             }
-            assert_eq!(panels.data.len(), panels.count() * panels.width * 5);
+            assert_eq!(panels.data.as_slice().len(), panels.count() * panels.width * 5);
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::dispatch::{Task, dispatch, panel_width};
 use crate::lanes::{Lanes, VECTORS};
-use crate::{Element, Isa};
+use crate::{Aligned, Element, Isa};
 
 /// Columns in a tile: a multiple of the panel width of every instruction set (48, 24, 12).
 pub const TILE: usize = 192;
@@ -68,7 +68,8 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
     unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
         let width = VECTORS * L::N;
         let panels = TILE / width;
-        let mut sums = vec![T::default(); TILE * TILE];
+        let mut sums = Aligned::zeros(TILE * TILE);
+        let sums = sums.as_mut_slice();
         for start in self.rows.clone().step_by(ROW_CHUNK) {
             let end = self.rows.end.min(start + ROW_CHUNK);
             for i in 0..panels {
@@ -83,7 +84,7 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 }
             }
         }
-        for (c, sum) in self.c.iter_mut().zip(&sums) {
+        for (c, sum) in self.c.iter_mut().zip(&*sums) {
             *c += sum.to_f64();
         }
     }

@@ -7,6 +7,7 @@
 //! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
 //! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
 
+use bochner_simd::Aligned;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -263,15 +264,15 @@ fn check_finite(coefficients: &Matrix<f64>, intercept: &[f64], certificate: &Cer
 /// Memory for a block of features, kept from block to block.
 #[derive(Default)]
 struct Buffers<T> {
-    features: Vec<T>,
-    packed: Vec<T>,
+    features: Aligned<T>,
+    packed: Aligned<T>,
 }
 
 impl<T: Scalar> Buffers<T> {
     fn absorb(&mut self, gram: &mut Gram, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, fold: &[usize], target: &Target) {
-        self.features.resize(rows.count() * map.output_dim(), T::default());
-        map.apply_in_parallel(rows, &mut self.features);
-        if let Ok(z) = MatrixView::new(&self.features, rows.count(), map.output_dim()) {
+        let features = self.features.sized(rows.count() * map.output_dim());
+        map.apply_in_parallel(rows, features);
+        if let Ok(z) = MatrixView::new(features, rows.count(), map.output_dim()) {
             let y = target.coded(batch);
             gram.absorb(z, y.view(), |i| batch.weight(i), |i| fold[i], &mut self.packed);
         }

@@ -7,7 +7,7 @@
 //! same bits for any number of threads. Sums over a block run in the precision of the features, sums over
 //! blocks in f64. Rows carry the square root of their weight on both sides of every product. `docs/book/ridge.md`.
 
-use bochner_simd::{Isa, TILE, cross_tile, pack_columns, rank_tile};
+use bochner_simd::{Aligned, Isa, TILE, cross_tile, pack_columns, rank_tile};
 use rayon::prelude::*;
 
 use super::Statistic;
@@ -89,7 +89,7 @@ impl Gram {
         y: MatrixView<'_, f64>,
         weight: impl Fn(usize) -> f64,
         fold: impl Fn(usize) -> usize,
-        packed: &mut Vec<T>,
+        packed: &mut Aligned<T>,
     ) {
         let isa = Isa::best();
         let mut order: Vec<(usize, u32, f64)> = (0..z.rows())
@@ -100,7 +100,7 @@ impl Gram {
         let total = order.len();
         let factors: Vec<(u32, f64)> = order.iter().map(|&(_, i, factor)| (i, factor)).collect();
 
-        packed.resize(self.features.div_ceil(TILE) * total * TILE, T::default());
+        let packed = packed.sized(self.features.div_ceil(TILE) * total * TILE);
         packed.par_chunks_mut((total * TILE).max(1)).enumerate().for_each(|(tile, packed)| {
             let columns = tile * TILE..self.features.min((tile + 1) * TILE);
             pack_columns(isa, &factors, |i| &z.row(i)[columns.clone()], packed);
@@ -273,7 +273,7 @@ mod tests {
             data.y.view().slice(range),
             |i| data.weights[start + i],
             |i| (start + i) * 7 % 3,
-            &mut Vec::new(),
+            &mut Aligned::default(),
         );
         gram
     }

@@ -1,0 +1,181 @@
+//! Data files as commands want them: which column is what, and what to do when a cell is not a number.
+
+use std::path::Path;
+
+use bochner::encode::Columns;
+use bochner::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use bochner::{Error, Model};
+use bochner_io::Options;
+
+use crate::args::ReadArgs;
+use crate::cached::Cached;
+use crate::exit::Failure;
+use crate::text;
+
+/// Rows that are looked at for a hint.
+const LOOKED_AT: usize = 1000;
+
+/// What was typed about reading.
+pub(crate) fn options(read: &ReadArgs) -> Options {
+    Options { format: read.format, delimiter: read.delimiter, header: !read.no_header, ..Options::default() }
+}
+
+/// Opens a file to learn from: the target as text, some columns left out, all others numbers. Gives the target's name.
+pub(crate) fn open_to_learn(
+    path: &Path,
+    options: &mut Options,
+    target: Option<&str>,
+    ignored: &[String],
+) -> Result<(Cached, String), Failure> {
+    let source = bochner_io::open(path, options)?;
+    let columns = source.columns();
+    let is_sparse = columns.iter().any(|column| matches!(column.kind, ColumnKind::Sparse { .. }));
+    let target = match target {
+        Some(target) => target,
+        None if is_sparse => "target",
+        None => return Err(no_target(path, columns)),
+    };
+    for name in ignored.iter().map(String::as_str).chain([target]) {
+        let found = position(columns, name).map_err(Failure::about(path))?;
+        if let ColumnKind::Sparse { .. } = columns[found].kind {
+            return Err(Failure::Usage(format!("\"{name}\" is all there is to learn from in a LIBSVM file")));
+        }
+    }
+    if ignored.iter().any(|name| name == target) {
+        return Err(Failure::Usage(format!("\"{target}\" is both the target and ignored")));
+    }
+    let target = target.to_owned();
+    if is_sparse {
+        return Ok((Cached::new(source, ignored), target));
+    }
+    options.text = ignored.iter().chain([&target]).cloned().collect();
+    Ok((Cached::new(bochner_io::open(path, options)?, ignored), target))
+}
+
+fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
+    let names = text::list(columns.iter().map(|column| column.name.as_str()), 20);
+    let text =
+        format!("which column is to be predicted? Say --target COLUMN; {} has {names}", path.display());
+    Failure::Usage(text)
+}
+
+/// How the column with the truth is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Truth<'a> {
+    /// As numbers, so that a wrong cell is an error that says where.
+    Number(&'a str),
+    /// As the names of classes.
+    Class(&'a str),
+}
+
+/// Opens a file for a model: the model's columns are numbers wherever they stand, all others are not looked at.
+pub(crate) fn open_for(
+    model: &Model,
+    path: &Path,
+    read: &ReadArgs,
+    truth: Option<Truth<'_>>,
+) -> Result<Box<dyn TableSource>, Failure> {
+    let mut options = options(read);
+    let inputs = model.encoder().columns();
+    // Only sparse files have a width, and what the model does not know in them it cannot use.
+    options.width = Some(if let Columns::Sparse { width, .. } = inputs { *width } else { 0 });
+    options.ignore_beyond_width = true;
+    let source = bochner_io::open(path, &options)?;
+    let columns = source.columns();
+    let find = |name: &str| position(columns, name).map_err(Failure::about(path));
+    let mut is_number = vec![false; columns.len()];
+    match inputs {
+        Columns::Named { names } => {
+            for name in names {
+                is_number[find(name)?] = true;
+            }
+        }
+        Columns::Unnamed { count } => is_number.iter_mut().take(*count).for_each(|number| *number = true),
+        Columns::Sparse { name, .. } => is_number[find(name)?] = true,
+    }
+    match truth {
+        Some(Truth::Number(name)) => is_number[find(name)?] = true,
+        Some(Truth::Class(name)) => is_number[find(name)?] = false,
+        None => {}
+    }
+    let is_text =
+        |(column, is_number): &(&ColumnInfo, &bool)| !**is_number && column.kind == ColumnKind::Number;
+    options.text =
+        columns.iter().zip(&is_number).filter(is_text).map(|(column, _)| column.name.clone()).collect();
+    if options.text.is_empty() { Ok(source) } else { Ok(bochner_io::open(path, &options)?) }
+}
+
+/// The same failure, with what to do about it where a cell is not a number.
+pub(crate) fn hinted(failure: Failure, path: &Path, options: &Options) -> Failure {
+    let Failure::Library { error: Error::Source(source), .. } = &failure else { return failure };
+    let Some(bochner_io::Error::NotANumber { name, column, .. }) = source.downcast_ref() else {
+        return failure;
+    };
+    let name = name.clone().unwrap_or_else(|| format!("c{column}"));
+    let words = columns_of_words(path, options).unwrap_or_default();
+    if words.is_empty() {
+        return failure.hint(format!(
+            "fill in or remove that row, or leave the column out with --ignore {}",
+            quoted(&name)
+        ));
+    }
+    let ignore = words.iter().map(|name| format!("--ignore {}", quoted(name))).collect::<Vec<_>>().join(" ");
+    let many = if words.len() == 1 { "this column" } else { "these columns" };
+    failure.hint(format!("only numbers can be learnt from; leave {many} of text out with {ignore}"))
+}
+
+/// Columns without a single number in the first rows.
+fn columns_of_words(path: &Path, options: &Options) -> bochner::Result<Vec<String>> {
+    let names: Vec<String> =
+        bochner_io::open(path, options)?.columns().iter().map(|c| c.name.clone()).collect();
+    let source = bochner_io::open(path, &Options { text: names.clone(), ..options.clone() })?;
+    let Some(table) = source.open()?.next(LOOKED_AT)? else { return Ok(Vec::new()) };
+    let is_words = |column: &Column| match column {
+        Column::Text(texts) => !texts.iter().any(|text| number(text).is_some()),
+        _ => false,
+    };
+    let known = |name: &String| options.text.contains(name);
+    let words =
+        names.into_iter().zip(&table.columns).filter(|(name, column)| !known(name) && is_words(column));
+    Ok(words.map(|(name, _)| name).collect())
+}
+
+/// The finite number that a text spells.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+/// As a shell wants it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+/// An error about a target, with the place in the file where the format has places.
+pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target: &str) -> Failure {
+    if let Error::TargetText { expected: "a number", .. } = error {
+        let text = options.text.iter().filter(|name| *name != target).cloned().collect();
+        let source = bochner_io::open(path, &Options { text, ..options.clone() });
+        if let Some(found) = source.ok().and_then(|source| first_error(source.as_ref())) {
+            return found.into();
+        }
+    }
+    let is_one_class = matches!(error, Error::OneClass { .. });
+    let failure = Failure::about(path)(error);
+    if is_one_class {
+        failure.hint("there is nothing to tell apart; is --target the right column?")
+    } else {
+        failure
+    }
+}
+
+fn first_error(source: &dyn TableSource) -> Option<Error> {
+    let mut reader = source.open().ok()?;
+    loop {
+        match reader.next(bochner::sweep::BLOCK) {
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
+            Err(error) => return Some(error),
+        }
+    }
+}

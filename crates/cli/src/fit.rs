@@ -1,0 +1,306 @@
+//! `bochner fit`: a file → a model.
+//!
+//! ```text
+//! pass 0   what the target is; blocks are kept while they fit a quarter of the memory
+//! then     bochner::Auto on those blocks, or on the file again
+//! ```
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use bochner::encode::{Columns, Precision, TableRows, Task};
+use bochner::plan::{RidgeShape, available_memory};
+use bochner::sweep::BLOCK;
+use bochner::table::{ColumnInfo, TableSource, position};
+use bochner::{
+    Auto, Engine, Event, Family, FourierForm, FrequencyDraw, Kernel, KernelChoice, Labels, Lambda, MapSpec,
+    Method, Model,
+};
+use bochner_io::Options;
+use serde::Serialize;
+
+use crate::args::{FitArgs, MapArg, RunArgs};
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::progress::Progress;
+use crate::report::{self, Line, ModelReport};
+use crate::target::TargetPass;
+use crate::{data, output, text};
+
+/// What is to be done, checked as far as it can be without the file.
+struct Job {
+    data: PathBuf,
+    options: Options,
+    target: Option<String>,
+    ignored: Vec<String>,
+    output: PathBuf,
+    recipe: Recipe,
+    max_memory: Option<u64>,
+    run: RunArgs,
+}
+
+/// How a model is learnt.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recipe {
+    pub(crate) auto: Auto,
+    pub(crate) task: Task,
+    pub(crate) precision: Precision,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failure> {
+    let started = Instant::now();
+    let (json, job) = (args.json, Job::check(args)?);
+    let progress = Progress::new(&console.messages, job.run.quiet);
+    let (model, pass) = job.fit(&progress)?;
+    let summary = job.summary(&model, &pass, started, &progress)?;
+    match (json, job.run.quiet) {
+        (true, _) => console.json(&summary),
+        (false, true) => Ok(()),
+        (false, false) => console.line(&report::aligned(&summary.lines(&job.recipe, &model))),
+    }
+}
+
+impl Job {
+    fn check(args: FitArgs) -> Result<Job, Failure> {
+        let auto = Auto {
+            kernel: args.kernel,
+            method: method(args.map),
+            features: args.features,
+            seed: args.seed,
+            lambda: match (args.lambda, args.folds) {
+                (Some(value), _) => Lambda::Given { value },
+                (None, folds) => Lambda::CrossValidated { folds: folds.map_or(5, usize::from) },
+            },
+            standardise: !args.no_standardise,
+        };
+        spec(&auto).validate().map_err(|error| Failure::Usage(error.to_string()))?;
+        if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
+            return Err(Failure::Usage("the target cannot be ignored".to_owned()));
+        }
+        Ok(Job {
+            options: Options { width: args.width, ..data::options(&args.read) },
+            data: args.data,
+            target: args.target,
+            ignored: args.ignore,
+            output: args.output,
+            recipe: Recipe { auto, task: args.task.into(), precision: args.precision.into() },
+            max_memory: args.max_memory,
+            run: args.run,
+        })
+    }
+
+    fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
+        output::check_distinct(&self.output, &[&self.data])?;
+        let mut options = self.options.clone();
+        let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), &self.ignored);
+        let (mut tables, target) = opened?;
+        output::check_writable(&self.output)?;
+        let engine = progress.engine(&self.run, self.max_memory);
+        let peak = self.peak(&engine, tables.columns(), &target)?;
+        let limit =
+            self.max_memory.or_else(|| available_memory().map(|free| free / 10 * 9)).unwrap_or(u64::MAX);
+        let budget = (limit / 4).min(limit.saturating_sub(peak));
+
+        let at = position(tables.columns(), &target)?;
+        let mut pass = TargetPass::default();
+        engine.tell(&Event::Started { phase: "read" })?;
+        let read = tables.read(budget, |table, fraction| {
+            pass.absorb(&table.columns[at]);
+            engine.tell(&Event::Progress { phase: "read", rows: pass.rows(), fraction })
+        });
+        read.map_err(|error| data::hinted(Failure::about(&self.data)(error), &self.data, &options))?;
+        engine.tell(&Event::Finished { phase: "read" })?;
+
+        let about = |error| data::about_target(error, &self.data, &options, &target);
+        let model = self.recipe.learn(&engine, &tables, &target, &pass).map_err(about)?;
+        model.save(&self.output).map_err(|error| match error {
+            bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
+            other => other.into(),
+        })?;
+        Ok((model, pass))
+    }
+
+    /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.
+    fn peak(&self, engine: &Engine, columns: &[ColumnInfo], target: &str) -> Result<u64, Failure> {
+        let inputs = Columns::all_but(columns, &[target]).map_err(Failure::about(&self.data))?.count();
+        let auto = &self.recipe.auto;
+        let is_exact = spec(auto).method == Method::Exact;
+        let shape = RidgeShape {
+            inputs,
+            features: if is_exact { inputs } else { auto.features.unwrap_or(MapSpec::FEATURES) },
+            outputs: 1,
+            folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
+            scalar_bytes: if self.recipe.precision == Precision::Single { 4 } else { 8 },
+            block: BLOCK,
+            threads: engine.threads(),
+            many_groups: false,
+        };
+        let peak = shape.cost().peak_bytes;
+        if is_exact || auto.features.is_some() {
+            engine.check_memory(
+                || format!("a fit with {} features", text::count(shape.features as u64)),
+                peak,
+            )?;
+        }
+        Ok(peak)
+    }
+
+    fn summary(
+        &self,
+        model: &Model,
+        pass: &TargetPass,
+        started: Instant,
+        progress: &Progress,
+    ) -> Result<Summary, Failure> {
+        let report = ModelReport::new(model);
+        let labels = labels(model);
+        let cross_validation = report.left_out_error().map(|squared_error| {
+            let constant = pass.constant_error(labels);
+            let explained = (constant > 0.0).then(|| 1.0 - squared_error / constant);
+            CrossValidation { squared_error, rmse: labels.is_none().then(|| squared_error.sqrt()), explained }
+        });
+        Ok(Summary {
+            model: self.output.display().to_string(),
+            bytes: std::fs::metadata(&self.output).map_or(0, |metadata| metadata.len()),
+            rows: pass.rows(),
+            report,
+            is_numeric: pass.is_numeric(),
+            cross_validation,
+            seconds: started.elapsed().as_secs_f64(),
+            warnings: progress.warnings(),
+        })
+    }
+}
+
+impl Recipe {
+    /// Learns from the columns of a source, of whose target a pass has been made.
+    pub(crate) fn learn(
+        &self,
+        engine: &Engine,
+        tables: &dyn TableSource,
+        target: &str,
+        pass: &TargetPass,
+    ) -> bochner::Result<Model> {
+        if pass.rows() == 0 {
+            return Err(bochner::Error::NoRows);
+        }
+        let labels = pass.labels(self.task)?;
+        let columns = Columns::all_but(tables.columns(), &[target])?;
+        let rows =
+            TableRows::new(tables, columns.clone(), target, labels, self.precision, Some(pass.rows()))?;
+        Ok(self.auto.fit(engine, &rows)?.with_names(columns, target))
+    }
+}
+
+/// The map that will be made, with some width where it is still to be tuned.
+fn spec(auto: &Auto) -> MapSpec {
+    let kernel = match auto.kernel {
+        KernelChoice::Given(kernel) => kernel,
+        KernelChoice::Tuned(Family::Gaussian) => Kernel::Gaussian { sigma: 1.0 },
+        KernelChoice::Tuned(Family::Laplace) => Kernel::Laplace { scale: 1.0 },
+    };
+    let usual = MapSpec::auto(kernel);
+    MapSpec {
+        method: auto.method.unwrap_or(usual.method),
+        features: auto.features.unwrap_or(usual.features),
+        seed: auto.seed,
+        ..usual
+    }
+}
+
+fn method(typed: MapArg) -> Option<Method> {
+    let fourier = |form, draw| Some(Method::Fourier { form, draw });
+    match typed {
+        MapArg::Auto => None,
+        MapArg::Fourier => fourier(FourierForm::Pairs, FrequencyDraw::Independent),
+        MapArg::Orthogonal => fourier(FourierForm::Pairs, FrequencyDraw::Orthogonal),
+        MapArg::Offset => fourier(FourierForm::Offset, FrequencyDraw::Independent),
+        MapArg::Landmarks => Some(Method::LANDMARKS),
+    }
+}
+
+fn labels(model: &Model) -> Option<&Labels> {
+    match model.head() {
+        bochner::Head::Classification { labels } => Some(labels),
+        _ => None,
+    }
+}
+
+/// What a fit gave.
+#[derive(Serialize)]
+struct Summary {
+    model: String,
+    bytes: u64,
+    rows: u64,
+    #[serde(flatten)]
+    report: ModelReport,
+    #[serde(skip)]
+    is_numeric: bool,
+    cross_validation: Option<CrossValidation>,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+/// The error on rows that were left out.
+#[derive(Serialize)]
+struct CrossValidation {
+    /// Summed over outputs.
+    squared_error: f64,
+    /// Of a regression.
+    rmse: Option<f64>,
+    /// 1 − error / error of the best constant.
+    explained: Option<f64>,
+}
+
+impl Summary {
+    fn lines(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
+        let tuned = if let KernelChoice::Tuned(_) = recipe.auto.kernel { ", width tuned" } else { "" };
+        let mut lines = vec![
+            ("rows", text::count(self.rows)),
+            ("columns", text::count(self.report.columns as u64)),
+            ("task", self.task(recipe.task)),
+            ("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))),
+            self.report.map(),
+        ];
+        lines.extend(self.report.training());
+        lines.extend(self.cross_validation.as_ref().map(|errors| ("error", errors.text())));
+        lines.extend(self.report.certificate());
+        lines.push(("model", format!("{}, {}", self.model, bochner::plan::bytes(self.bytes))));
+        lines.push(("time", text::seconds(self.seconds)));
+        lines
+    }
+
+    /// What is predicted, and how to change that where it was our choice.
+    fn task(&self, asked: Task) -> String {
+        let target = text::shortened(self.report.target.as_deref().unwrap_or_default(), 40);
+        let free = asked == Task::Auto && self.is_numeric;
+        let (what, instead) = match &self.report.classes {
+            Some(classes) => {
+                let names = text::list(classes.iter().map(String::as_str), 4);
+                (
+                    format!("\"{target}\", {} classes: {names}", classes.len()),
+                    "--task regression to predict a number",
+                )
+            }
+            None => (format!("\"{target}\", a number"), "--task classification to predict classes"),
+        };
+        if free { format!("{what} ({instead})") } else { what }
+    }
+}
+
+impl CrossValidation {
+    fn text(&self) -> String {
+        let explained =
+            self.explained.map(|share| format!("{:.1} % of the variance explained", 100.0 * share));
+        let error = match self.rmse {
+            Some(rmse) => format!("RMSE {}", text::number(rmse)),
+            None => format!("squared error {}", text::number(self.squared_error)),
+        };
+        let left_out = "on left-out rows";
+        explained.map_or_else(
+            || format!("{error} {left_out}"),
+            |explained| format!("{error} {left_out}, {explained}"),
+        )
+    }
+}

@@ -1,0 +1,131 @@
+//! `bochner predict`: a model and a file → one line of CSV for each row.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use bochner::sweep::BLOCK;
+use bochner::table::TableSource;
+use bochner::{Engine, EngineSpec, Event, Head, Matrix, Model};
+
+use crate::args::{PredictArgs, ReadArgs, RunArgs};
+use crate::console::Console;
+use crate::data;
+use crate::exit::Failure;
+use crate::output::{self, Whole, field};
+use crate::progress::Progress;
+
+/// What is to be done, with the model read.
+struct Job {
+    model: Model,
+    data: PathBuf,
+    read: ReadArgs,
+    output: Option<PathBuf>,
+    scores: bool,
+    run: RunArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Failure> {
+    let job = Job::check(args)?;
+    let progress = Progress::new(&console.messages, job.run.quiet);
+    let tables = data::open_for(&job.model, &job.data, &job.read, None)?;
+    match &job.output {
+        None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
+        Some(path) => {
+            let mut file = Whole::create(path)?;
+            let failed = |source| Failure::Write { file: path.clone(), source };
+            job.write(tables.as_ref(), &progress, &mut file, &failed)?;
+            file.commit()
+        }
+    }
+}
+
+/// An engine that nobody watches: what happens inside a block is no progress of the file.
+pub(crate) fn engine(run: &RunArgs) -> Engine {
+    EngineSpec { threads: run.threads, ..EngineSpec::default() }.build()
+}
+
+/// Reads a model and refuses one without outputs.
+pub(crate) fn load(path: &std::path::Path) -> Result<Model, Failure> {
+    let model = Model::load(path).map_err(Failure::about(path))?;
+    match model.head() {
+        Head::Features => {
+            let reason = "a map alone, without coefficients, cannot predict".to_owned();
+            Err(Failure::Unfit { file: path.to_owned(), reason })
+        }
+        _ => Ok(model),
+    }
+}
+
+impl Job {
+    fn check(args: PredictArgs) -> Result<Job, Failure> {
+        if let Some(output) = &args.output {
+            output::check_distinct(output, &[&args.data, &args.model])?;
+        }
+        let model = load(&args.model)?;
+        if args.scores && matches!(model.head(), Head::Regression) {
+            let text = "--scores is for classes, and this model predicts a number".to_owned();
+            return Err(Failure::Usage(text));
+        }
+        let PredictArgs { data, output, scores, read, run, .. } = args;
+        Ok(Job { model, data, read, output, scores, run })
+    }
+
+    fn write(
+        &self,
+        tables: &dyn TableSource,
+        progress: &Progress,
+        to: &mut dyn Write,
+        failed: &dyn Fn(io::Error) -> Failure,
+    ) -> Result<(), Failure> {
+        let engine = engine(&self.run);
+        let (mut reader, mut rows) = (tables.open()?, 0);
+        writeln!(to, "{}", self.header()).map_err(failed)?;
+        progress.tell(&Event::Started { phase: "predict" })?;
+        while let Some(table) = reader.next(BLOCK)? {
+            let outputs = self.model.decide_table(&engine, &table, tables.columns());
+            let outputs = outputs.map_err(Failure::about(&self.data))?;
+            self.write_block(&outputs, to).map_err(failed)?;
+            rows += table.rows as u64;
+            progress.tell(&Event::Progress { phase: "predict", rows, fraction: reader.fraction() })?;
+        }
+        progress.tell(&Event::Finished { phase: "predict" })?;
+        Ok(())
+    }
+
+    /// The target's name, and a name for each score.
+    fn header(&self) -> String {
+        let target = Some(self.model.target()).filter(|name| !name.is_empty()).unwrap_or("prediction");
+        let mut names = match (self.model.head(), self.model.intercept().len()) {
+            (Head::Regression, outputs) if outputs > 1 => {
+                (1..=outputs).map(|output| format!("{target}_{output}")).collect()
+            }
+            _ => vec![target.to_owned()],
+        };
+        if let (true, Head::Classification { labels }) = (self.scores, self.model.head()) {
+            names.extend(labels.texts().iter().map(|label| format!("score_{label}")));
+        }
+        names.iter().map(|name| field(name)).collect::<Vec<_>>().join(",")
+    }
+
+    fn write_block(&self, outputs: &Matrix<f64>, to: &mut dyn Write) -> io::Result<()> {
+        let Head::Classification { labels } = self.model.head() else {
+            return (0..outputs.rows()).try_for_each(|i| writeln!(to, "{}", joined(outputs.row(i))));
+        };
+        for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
+            write!(to, "{}", field(labels.text(class)))?;
+            match (self.scores, outputs.row(i)) {
+                (false, _) => writeln!(to)?,
+                // The one score of two classes is for the second and against the first.
+                (true, [score]) => writeln!(to, ",{}", joined(&[-score, *score]))?,
+                (true, scores) => writeln!(to, ",{}", joined(scores))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers in as few digits as it takes to read them back exactly.
+fn joined(values: &[f64]) -> String {
+    values.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+}

@@ -1,0 +1,136 @@
+//! What a model is, for people and as JSON.
+
+use bochner::certify::Certificate;
+use bochner::model::Training;
+use bochner::{FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
+use serde::Serialize;
+
+use crate::text;
+
+/// A line of a summary: what, and its text.
+pub(crate) type Line = (&'static str, String);
+
+/// A model without its arrays.
+#[derive(Debug, Serialize)]
+pub(crate) struct ModelReport {
+    pub(crate) task: &'static str,
+    pub(crate) target: Option<String>,
+    pub(crate) classes: Option<Vec<String>>,
+    /// The number of input columns.
+    pub(crate) columns: usize,
+    /// As text that can be given back.
+    pub(crate) kernel: String,
+    pub(crate) method: Method,
+    pub(crate) features: usize,
+    pub(crate) seed: u64,
+    pub(crate) standardised: bool,
+    pub(crate) training: Option<Training>,
+    pub(crate) certificate: Certificate,
+}
+
+impl ModelReport {
+    pub(crate) fn new(model: &Model) -> Self {
+        let spec = model.map().spec();
+        let (task, classes) = match model.head() {
+            Head::Features => ("features", None),
+            Head::Regression => ("regression", None),
+            Head::Classification { labels } => ("classification", Some(labels.texts().to_vec())),
+        };
+        ModelReport {
+            task,
+            target: Some(model.target().to_owned()).filter(|name| !name.is_empty()),
+            classes,
+            columns: model.encoder().columns().count(),
+            kernel: spec.kernel.to_string(),
+            method: spec.method,
+            features: model.map().output_dim(),
+            seed: spec.seed,
+            standardised: model.encoder().scaling().is_some(),
+            training: model.training().cloned(),
+            certificate: model.certificate().clone(),
+        }
+    }
+
+    /// The squared error on left-out rows, summed over outputs; none if λ was given.
+    pub(crate) fn left_out_error(&self) -> Option<f64> {
+        let training = self.training.as_ref()?;
+        let chosen = training.curve.iter().find(|point| point.lambda.total_cmp(&training.lambda).is_eq())?;
+        Some(chosen.error)
+    }
+
+    /// `orthogonal Fourier pairs, 2,048 features`
+    pub(crate) fn map(&self) -> Line {
+        ("map", format!("{}, {} features", method(&self.method), text::count(self.features as u64)))
+    }
+
+    /// `lambda  1.2e-6, by 5-fold cross-validation` and `freedom  812.3 of 2,048 coefficients`
+    pub(crate) fn training(&self) -> Vec<Line> {
+        let Some(training) = &self.training else { return Vec::new() };
+        let how = match training.folds {
+            1 => "given".to_owned(),
+            _ if training.curve.is_empty() => "not chosen: too few distinct rows".to_owned(),
+            folds => format!("by {folds}-fold cross-validation"),
+        };
+        let freedom = text::number(training.degrees_of_freedom);
+        vec![
+            ("lambda", format!("{}, {how}", text::number(training.lambda))),
+            ("freedom", format!("{freedom} of {} degrees used", text::count(self.features as u64))),
+        ]
+    }
+
+    /// What is promised of the kernel, and what was found.
+    pub(crate) fn certificate(&self) -> Vec<Line> {
+        let mut lines = vec![("kernel error", self.certificate.bound.to_string())];
+        lines.extend(self.certificate.measured.as_ref().map(|measured| ("", measured.to_string())));
+        lines
+    }
+}
+
+/// A method in words.
+fn method(method: &Method) -> &'static str {
+    use FourierForm::{Offset, Pairs};
+    use FrequencyDraw::{Independent, Orthogonal};
+    match method {
+        Method::Exact => "exact",
+        Method::Fourier { form: Pairs, draw: Orthogonal } => "orthogonal Fourier pairs",
+        Method::Fourier { form: Pairs, draw: Independent } => "Fourier pairs",
+        Method::Fourier { form: Offset, draw: Orthogonal } => "orthogonal Fourier with offsets",
+        Method::Fourier { form: Offset, draw: Independent } => "Fourier with offsets",
+        Method::Landmarks { whiten: true, .. } => "landmarks (Nyström)",
+        Method::Landmarks { whiten: false, .. } => "landmarks, plain kernel values",
+        _ => "other",
+    }
+}
+
+/// A kernel with few digits; its own text has all.
+pub(crate) fn short(kernel: &Kernel) -> String {
+    let full = kernel.to_string();
+    let Some((name, rest)) = full.split_once('=') else { return full };
+    match rest.trim_end_matches(')').parse::<f64>() {
+        Ok(width) => format!("{name}={})", text::number(width).replace(',', "")),
+        Err(_) => full,
+    }
+}
+
+/// Lines with their labels in a column.
+pub(crate) fn aligned(lines: &[Line]) -> String {
+    let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|(label, text)| format!("{label:<width$}  {text}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_shortened_not_changed() {
+        assert_eq!(short(&Kernel::Gaussian { sigma: 8f64.sqrt() }), "gaussian(sigma=2.828)");
+        assert_eq!(short(&Kernel::Laplace { scale: 123_456.0 }), "laplace(scale=123456)");
+        assert_eq!(short(&Kernel::Linear), "linear");
+    }
+
+    #[test]
+    fn labels_line_up() {
+        assert_eq!(aligned(&[("a", "1".to_owned()), ("long", "2".to_owned())]), "a     1\nlong  2");
+    }
+}

@@ -1,0 +1,59 @@
+//! Memory that starts on a cache line: a vector that straddles two lines is read at half speed.
+
+use crate::Element;
+
+/// Bytes of a cache line, and of the widest vector.
+const LINE: usize = 64;
+
+/// A buffer whose first element lies on a cache line. What it holds is not kept when it grows.
+#[derive(Clone, Debug, Default)]
+pub struct Aligned<T> {
+    data: Vec<T>,
+    length: usize,
+}
+
+impl<T: Element> Aligned<T> {
+    /// `length` zeros.
+    pub fn zeros(length: usize) -> Self {
+        Aligned { data: vec![T::default(); length + LINE / size_of::<T>()], length }
+    }
+
+    /// At least `length` elements to write to, of any value, and exactly those.
+    pub fn sized(&mut self, length: usize) -> &mut [T] {
+        if self.data.len() < length + LINE / size_of::<T>() {
+            *self = Aligned::zeros(length);
+        }
+        self.length = length;
+        self.as_mut_slice()
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        let start = self.start();
+        &self.data[start..start + self.length]
+    }
+
+    /// The elements, to write to.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        let start = self.start();
+        &mut self.data[start..start + self.length]
+    }
+
+    fn start(&self) -> usize {
+        self.data.as_ptr().align_offset(LINE).min(LINE / size_of::<T>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_start_on_a_line_and_have_the_length_asked() {
+        let mut buffer = Aligned::<f32>::default();
+        for length in [5, 0, 1000, 7, 100_000] {
+            assert_eq!(buffer.sized(length).len(), length);
+            assert_eq!(buffer.clone().as_slice().as_ptr() as usize % LINE, 0);
+        }
+    }
+}
