@@ -138,9 +138,18 @@ fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Mo
         || Sample::zero(capacity, source.input_dim(), spec.seed),
         |sample, batch| sample.absorb(batch, source.target()),
     )?;
+    let spec = within_sample(spec, &sample);
     let map = engine.install(|| spec.fit(&sample))?;
     let certificate = engine.install(|| Certificate::measure(&map, &sample));
     Ok(Model::of_map(map, certificate))
+}
+
+/// No more landmarks than distinct rows.
+fn within_sample(spec: &MapSpec, sample: &Sample) -> MapSpec {
+    match spec.method {
+        Method::Landmarks { .. } => MapSpec { features: spec.features.min(sample.len()), ..spec.clone() },
+        _ => spec.clone(),
+    }
 }
 
 /// Landmarks are taken from the sample; the features of the others are measured within a quarter of a gigabyte.

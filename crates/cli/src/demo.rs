@@ -25,6 +25,9 @@ const DIGITS: &[u8] = include_bytes!("../data/digits.csv.gz");
 /// Rows to learn from; the others are for the test.
 const TRAINING: usize = 898;
 
+/// Enough for so few rows, and a demo should not keep anybody waiting.
+const FEATURES: usize = 1024;
+
 const CREDIT: &str = "UCI Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak (1998), \
                       doi.org/10.24432/C50P49, CC BY 4.0";
 
@@ -54,7 +57,8 @@ pub(crate) fn run(args: DemoArgs, console: &mut Console<'_>) -> Result<(), Failu
     if let Some(table) = training.open()?.next(TRAINING)? {
         table.columns.last().into_iter().for_each(|target| pass.absorb(target));
     }
-    let recipe = Recipe { auto: Auto { seed: args.seed, ..Auto::default() }, ..Recipe::default() };
+    let auto = Auto { features: Some(FEATURES), seed: args.seed, ..Auto::default() };
+    let recipe = Recipe { auto, ..Recipe::default() };
     let model = recipe.learn(&progress.engine(&args.run, None), &training, TARGET, &pass)?;
     let metrics = measure(&model, &engine(&args.run), &test, TARGET, &progress)?;
     let Metrics::Classes(test) = metrics else { return Err(bochner::Error::NoRows.into()) };

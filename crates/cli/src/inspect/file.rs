@@ -34,7 +34,7 @@ struct Found {
 #[derive(Serialize)]
 struct ColumnReport {
     name: String,
-    /// number, text, mixed (some cells are numbers), or sparse.
+    /// number, text, mixed (numbers with some other cells), or sparse.
     kind: &'static str,
     mean: Option<f64>,
     sd: Option<f64>,
@@ -42,7 +42,7 @@ struct ColumnReport {
     max: Option<f64>,
     /// Different values; none if there are more than were counted.
     distinct: Option<usize>,
-    /// Cells that are not numbers, where others are.
+    /// Cells that are not numbers.
     not_numbers: u64,
     /// Columns inside and share of entries that are not zero, of a sparse one.
     width: Option<usize>,
@@ -63,8 +63,10 @@ pub(super) fn run(args: &InspectArgs, console: &mut Console<'_>) -> Result<(), F
     }
     progress.tell(&Event::Finished { phase })?;
     let infos = tables.columns();
-    let notes = columns.iter().zip(infos).filter_map(|(tally, info)| tally.note(&info.name, rows)).collect();
-    let columns =
+    let notes = notes(
+        infos.iter().map(|info| info.name.as_str()).zip(columns.iter().map(|tally| tally.remark(rows))),
+    );
+    let columns: Vec<ColumnReport> =
         columns.iter().zip(infos).map(|(tally, info)| tally.report(&info.name, info.kind, rows)).collect();
     let found = Found { kind: "data", file: args.file.display().to_string(), rows, columns, notes };
     if args.json { console.json(&found) } else { console.line(&found.text()) }
@@ -140,36 +142,34 @@ impl Tally {
         self.squares += difference * (value - self.mean);
     }
 
-    /// What the user should know, with what to do about it.
-    fn note(&self, name: &str, rows: u64) -> Option<String> {
-        let name = text::shortened(name, 40);
-        if self.values.len() == 1 && rows > 1 {
-            return Some(format!("\"{name}\" is constant: it says nothing, --ignore it"));
-        }
-        if self.numbers > 0 && self.others > 0 {
-            let cells = text::counted(self.others, "cell that is not a number", "cells that are not numbers");
-            let example = self.example.as_deref().unwrap_or_default();
-            return Some(format!(
-                "\"{name}\" has {cells}, such as \"{example}\": fill them in, or --ignore it"
-            ));
-        }
-        if self.others > 0 {
-            return Some(format!("\"{name}\" is text: it can be a target, or --ignore it"));
-        }
+    /// Whether it is a column of numbers, some cells aside.
+    fn is_number(&self) -> bool {
+        self.numbers > 0 && self.numbers >= self.others
+    }
+
+    fn remark(&self, rows: u64) -> Option<Remark> {
         let is_number_of_row = self.counts_up && self.numbers == rows && rows > MOST_DISTINCT as u64;
-        is_number_of_row
-            .then(|| format!("\"{name}\" counts the rows: --ignore it unless the order means something"))
+        if self.values.len() == 1 && rows > 1 {
+            Some(Remark::Constant)
+        } else if self.is_number() && self.others > 0 {
+            let example = self.example.clone().unwrap_or_default();
+            Some(Remark::Holes { cells: self.others, example })
+        } else if self.others > 0 {
+            Some(Remark::Text)
+        } else {
+            is_number_of_row.then_some(Remark::RowNumber)
+        }
     }
 
     fn report(&self, name: &str, kind: ColumnKind, rows: u64) -> ColumnReport {
         let width = if let ColumnKind::Sparse { width } = kind { Some(width) } else { None };
-        let kind = match (width, self.numbers, self.others) {
+        let kind = match (width, self.is_number(), self.others) {
             (Some(_), ..) => "sparse",
-            (None, 0, _) => "text",
-            (None, _, 0) => "number",
-            _ => "mixed",
+            (None, false, _) => "text",
+            (None, true, 0) => "number",
+            (None, true, _) => "mixed",
         };
-        let known = |value: f64| (self.numbers > 0).then_some(value);
+        let known = |value: f64| self.is_number().then_some(value);
         let cells = width.map(|width| width as f64 * rows as f64).filter(|cells| *cells > 0.0);
         ColumnReport {
             name: name.to_owned(),
@@ -180,11 +180,55 @@ impl Tally {
             min: known(self.min),
             max: known(self.max),
             distinct: (width.is_none() && self.values.len() <= MOST_DISTINCT).then_some(self.values.len()),
-            not_numbers: if self.numbers > 0 { self.others } else { 0 },
+            not_numbers: self.others,
             width,
             density: cells.map(|cells| self.numbers as f64 / cells),
         }
     }
+}
+
+/// What the user should know of a column.
+enum Remark {
+    Constant,
+    Holes { cells: u64, example: String },
+    Text,
+    RowNumber,
+}
+
+/// Remarks with what to do about them; those that many columns share in one line.
+fn notes<'a>(remarks: impl Iterator<Item = (&'a str, Option<Remark>)>) -> Vec<String> {
+    let (mut constant, mut words, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, remark) in remarks {
+        let short = text::shortened(name, 40);
+        match remark {
+            None => {}
+            Some(Remark::Constant) => constant.push(name),
+            Some(Remark::Text) => words.push(name),
+            Some(Remark::Holes { cells, example }) => {
+                let cells = text::counted(cells, "cell that is not a number", "cells that are not numbers");
+                notes.push(format!(
+                    "\"{short}\" has {cells}, such as \"{example}\": fill them in, or --ignore it"
+                ));
+            }
+            Some(Remark::RowNumber) => {
+                notes.push(format!(
+                    "\"{short}\" counts the rows: --ignore it unless the order means something"
+                ));
+            }
+        }
+    }
+    let shared = |names: Vec<&str>, one: &str, many: &str| {
+        let list = text::list(names.iter().copied(), 8);
+        (!names.is_empty()).then(|| format!("{} {list}", text::counted(names.len() as u64, one, many)))
+    };
+    let constant =
+        shared(constant, "column is constant and says nothing:", "columns are constant and say nothing:");
+    let words = shared(
+        words,
+        "column is text, fit for a target, else to --ignore:",
+        "columns are text, fit for a target, else to --ignore:",
+    );
+    words.into_iter().chain(constant).chain(notes).collect()
 }
 
 impl Found {

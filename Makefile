@@ -1,0 +1,48 @@
+# setup · demo · test · bench · lint: thin, each a line or two. `.ci/stage NAME COMMAND` runs a command and prints its minutes.
+PYTHON ?= python3
+VENV := .venv
+STAGE := .ci/stage
+DATA ?= ../shared/data
+EXAMPLES := $(basename $(notdir $(wildcard crates/core/examples/*.rs)))
+
+.PHONY: setup demo test lint rust isa examples wheel python bench
+
+setup: $(VENV)/ready
+
+# A Debian python3 may lack venv: install it where we may, say how where we may not.
+$(VENV)/ready: python/requirements-test.txt
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -qy python3-venv; } \
+	  || { echo 'python3 lacks venv: install the package python3-venv'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install -q --disable-pip-version-check -r python/requirements-test.txt
+	touch $@
+
+demo:
+	cargo run --release -- demo
+
+test: setup lint rust isa examples wheel python
+
+lint:
+	$(STAGE) format cargo fmt --all --check
+	$(STAGE) clippy cargo clippy --all-targets -- -D warnings
+
+rust:
+	$(STAGE) rust cargo test
+
+# The library's suite once more on each instruction set that this processor has besides its best.
+isa:
+	$(STAGE) portable env BOCHNER_ISA=portable cargo test -q -p bochner --test suite
+	$(STAGE) avx2 env BOCHNER_ISA=avx2 cargo test -q -p bochner --test suite
+
+examples:
+	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q -p bochner --example $$e; done'
+
+wheel: $(VENV)/ready
+	$(STAGE) wheel $(VENV)/bin/maturin build -q --release -m python/Cargo.toml --out target/wheels -i $(VENV)/bin/python
+	$(VENV)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/bochner-*.whl
+
+python: wheel
+	$(STAGE) pytest $(VENV)/bin/python -m pytest -q python/tests
+
+bench: wheel
+	$(VENV)/bin/python bench/sklearn.py --data $(DATA)

@@ -1,0 +1,25 @@
+"""Numbers that the tests share."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def waves(rng):
+    """300 rows of 3 columns with a smooth target and noise."""
+    X = rng.normal(size=(300, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=300)
+    return X, y
+
+
+@pytest.fixture
+def rings(rng):
+    """300 rows of 2 columns in three classes by distance from zero."""
+    X = rng.normal(size=(300, 2))
+    y = np.digitize(np.linalg.norm(X, axis=1), [0.8, 1.6])
+    return X, y

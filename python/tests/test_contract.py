@@ -1,0 +1,125 @@
+"""scikit-learn's contract: its own conformance suite, and the checks that the suite leaves to us."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures
+
+TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)]
+LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64)]
+ALL = TRANSFORMERS + LEARNERS
+
+
+def name(estimator):
+    return type(estimator).__name__
+
+
+# No expected failures, on defaults and on the other ways to make features.
+@parametrize_with_checks(
+    [
+        FourierFeatures(),
+        FourierFeatures(form="offset", draw="orthogonal", gamma="scale"),
+        LandmarkFeatures(),
+        LandmarkFeatures(whiten=False),
+        KernelRegressor(),
+        KernelRegressor(method="landmarks"),
+        KernelClassifier(),
+        KernelClassifier(kernel="laplace(scale=4)", regularization=1e-3, standardize=False),
+    ]
+)
+def test_conformance(estimator, check):
+    check(estimator)
+
+
+# Checks of the same suite that scikit-learn runs on its own estimators only.
+FURTHER = {
+    "transformer": [
+        "check_set_output_transform",
+        "check_set_output_transform_pandas",
+        "check_global_output_transform_pandas",
+        "check_transformer_get_feature_names_out",
+        "check_transformer_get_feature_names_out_pandas",
+        "check_get_feature_names_out_error",
+    ],
+    "any": ["check_dataframe_column_names_consistency", "check_param_validation", "check_n_features_in_after_fitting"],
+    "regressor": ["check_regressor_multioutput"],
+}
+
+
+@pytest.mark.parametrize("check", FURTHER["any"])
+@pytest.mark.parametrize("estimator", ALL, ids=name)
+def test_further_checks(estimator, check):
+    getattr(estimator_checks, check)(name(estimator), clone(estimator))
+
+
+@pytest.mark.parametrize("check", FURTHER["transformer"])
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name)
+def test_further_checks_of_transformers(estimator, check):
+    getattr(estimator_checks, check)(name(estimator), clone(estimator))
+
+
+@pytest.mark.parametrize("check", FURTHER["regressor"])
+def test_further_checks_of_regressors(check):
+    getattr(estimator_checks, check)("KernelRegressor", KernelRegressor(n_components=64))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=name)
+def test_clone_keeps_parameters_and_drops_state(estimator, waves):
+    X, y = waves
+    y = y > 0 if isinstance(estimator, KernelClassifier) else y
+    fitted = clone(estimator).fit(X, y)
+    copy = clone(fitted)
+    assert copy.get_params() == estimator.get_params()
+    assert not hasattr(copy, "certificate_")
+
+
+def test_names_of_columns_and_features(waves):
+    pandas = pytest.importorskip("pandas")
+    X, y = waves
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    features = FourierFeatures(n_components=4, random_state=0).set_output(transform="pandas").fit(frame)
+    assert list(features.feature_names_in_) == ["a", "b", "c"]
+    Z = features.transform(frame)
+    assert list(Z.columns) == [f"fourierfeatures{i}" for i in range(4)]
+    model = KernelRegressor(n_components=64).fit(frame, pandas.Series(y, name="height"))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c"]])
+
+
+def test_search_with_weights_routed_through_a_pipeline(waves, rng):
+    X, y = waves
+    weights = rng.integers(0, 3, size=len(y)).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = KernelRegressor(n_components=64).set_fit_request(sample_weight=True)
+        learner.set_score_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        search = GridSearchCV(make_pipeline(scaler, learner), {"kernelregressor__sigma": [0.5, 2.0, 50.0]}, cv=3)
+        search.fit(X, y, sample_weight=weights)
+    assert search.best_params_["kernelregressor__sigma"] != 50.0
+    assert search.best_score_ > 0.5
+
+
+def test_a_score_worth_having(waves, rings):
+    X, y = waves
+    assert cross_val_score(KernelRegressor(), X, y, cv=3).mean() > 0.9
+    X, y = rings
+    assert cross_val_score(KernelClassifier(), X, y, cv=3).mean() > 0.85
+
+
+def test_in_place_of_scikit_learns_own(waves):
+    """The same signature and meaning of gamma: features of either give the same kernel."""
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+    X, _ = waves
+    for ours, theirs in [(FourierFeatures, RBFSampler), (LandmarkFeatures, Nystroem)]:
+        a = ours(gamma=0.3, n_components=300, random_state=0).fit_transform(X)
+        b = theirs(gamma=0.3, n_components=300, random_state=0).fit_transform(X)
+        assert np.abs(a @ a.T - b @ b.T).mean() < 0.05
