@@ -1,0 +1,179 @@
+"""bochner beside scikit-learn: one process, two threads, alternating runs, medians, ratios.
+
+    python bench/sklearn.py [--data FOLDER] [--runs 5] [--only fourier,landmarks,ridge] [--write]
+
+Both sides allocate the memory they write to, inside the time that is measured. Beside each ratio stand the limits: the matrix
+product alone (NumPy's, with half the frequencies for pairs), and writing the result's bytes to fresh memory with two threads.
+--write stores the table in bench/results/sklearn.md.
+"""
+
+import argparse
+import gzip
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import RidgeClassifier
+from threadpoolctl import threadpool_limits
+
+import bochner
+
+THREADS = 2
+HERE = Path(__file__).parent
+lines = []
+
+
+def say(line=""):
+    print(line, flush=True)
+    lines.append(line)
+
+
+def seconds(call):
+    start = time.perf_counter()
+    result = call()
+    elapsed = time.perf_counter() - start
+    del result
+    return elapsed
+
+
+def compare(ours, theirs, runs):
+    """Medians of alternating runs; one run of each beforehand is not counted."""
+    ours(), theirs()
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
+    return tuple(statistics.median(side) for side in zip(*pairs))
+
+
+def product_limit(x, columns, runs):
+    """X·W alone, into memory that NumPy allocates."""
+    w = np.ones((x.shape[1], columns), x.dtype)
+    return statistics.median(seconds(lambda: x @ w) for _ in range(runs))
+
+
+def write_limit(rows, columns, dtype, runs):
+    """Writing rows × columns once to fresh memory, half by each thread."""
+
+    def write():
+        out = np.empty((rows, columns), dtype)
+        half = rows // 2
+        list(pool.map(lambda part: part.fill(1), (out[:half], out[half:])))
+        return out
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return statistics.median(seconds(write) for _ in range(runs))
+
+
+def row(name, ours, theirs, limits, extra=""):
+    limits = ", ".join(f"{label} {value:.3f} s" for label, value in limits)
+    say(f"| {name} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.1f}× | {limits} | {extra} |")
+
+
+def head():
+    say("| task | bochner, s | scikit-learn, s | ratio | limits | |")
+    say("|---|--:|--:|--:|---|---|")
+
+
+def fourier(runs):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50_000, 64))
+    for dtype in (np.float32, np.float64):
+        xt = x.astype(dtype)
+        theirs = RBFSampler(gamma=1 / 128, n_components=4096, random_state=0).fit(xt)
+        ours = bochner.FourierFeatures(gamma=1 / 128, n_components=4096, random_state=0, n_jobs=THREADS).fit(xt)
+        times = compare(lambda: ours.transform(xt), lambda: theirs.transform(xt), runs)
+        limits = [("product", product_limit(xt, 2048, runs)), ("writing", write_limit(50_000, 4096, dtype, runs))]
+        row(f"Fourier 50,000×64 → 4,096, {dtype.__name__}", *times, limits)
+
+
+def landmarks(runs):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50_000, 64))
+    for dtype in (np.float32, np.float64):
+        xt = x.astype(dtype)
+        theirs = Nystroem(gamma=1 / 128, n_components=1024, random_state=0).fit(xt)
+        ours = bochner.LandmarkFeatures(gamma=1 / 128, n_components=1024, random_state=0, n_jobs=THREADS).fit(xt)
+        times = compare(lambda: ours.transform(xt), lambda: theirs.transform(xt), runs)
+        z = theirs.transform(xt)
+        limits = [("product", product_limit(z, 1024, runs)), ("writing", write_limit(50_000, 1024, dtype, runs))]
+        row(f"landmarks 50,000×64 → 1,024, {dtype.__name__}", *times, limits, f"rank {ours.n_components_}")
+
+
+def mnist(folder, part):
+    with gzip.open(folder / f"mnist.{part}.csv.gz", "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.float32)
+    return table[:, :-1] / 255, table[:, -1].astype(int)
+
+
+def ridge(folder, runs):
+    if not (folder / "mnist.train.csv.gz").exists():
+        say(f"ridge: skipped, no mnist.train.csv.gz in {folder}")
+        return
+    (x, y), (xt, yt) = mnist(folder, "train"), mnist(folder, "test")
+    gamma, lam, n = 0.02, 1e-6, len(x)
+    for dtype in (np.float32, np.float64):
+        xd, xtd = x.astype(dtype), xt.astype(dtype)
+        errors = {"ours": [], "theirs": []}
+        seed = iter(range(1000))
+
+        def ours():
+            model = bochner.KernelClassifier(
+                kernel="gaussian", gamma=gamma, n_components=4096, method="fourier", regularization=lam,
+                standardize=False, random_state=next(seed), n_jobs=THREADS,
+            ).fit(xd, y)
+            errors["ours"].append(model)
+            return model
+
+        def theirs():
+            sampler = RBFSampler(gamma=gamma, n_components=4096, random_state=next(seed))
+            model = RidgeClassifier(alpha=lam * n).fit(sampler.fit_transform(xd), y)
+            errors["theirs"].append((sampler, model))
+            return model
+
+        times = compare(ours, theirs, max(2, runs // 2))
+        a = [1 - m.score(xtd, yt) for m in errors["ours"]]
+        b = [1 - m.score(s.transform(xtd), yt) for s, m in errors["theirs"]]
+        w = np.ones((4096, 4096), dtype)
+        z = np.ones((20_000, 4096), dtype)
+        gram = 3 * statistics.median(seconds(lambda: z.T @ z) for _ in range(2))
+        limits = [("X·W", product_limit(xd, 2048, 2)), ("ZᵀZ (NumPy's syrk)", gram)]
+        del w, z
+        extra = f"error {np.mean(a):.4f} ± {np.std(a) / len(a) ** 0.5:.4f} vs {np.mean(b):.4f} ± {np.std(b) / len(b) ** 0.5:.4f}"
+        row(f"ridge MNIST 60,000×784, D = 4,096, {dtype.__name__}", *times, limits, extra)
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        model = next((l.split(":")[1].strip() for l in file if l.startswith("model name")), platform.processor())
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout.strip()
+    versions = f"bochner {bochner.__version__} ({commit}), scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
+    return f"{model}, {THREADS} threads; {versions}; Python {platform.python_version()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=HERE / "../../shared/data")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="fourier,landmarks,ridge")
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    say(f"{machine()}")
+    say(f"`python bench/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}`".replace(" `", "`"))
+    say()
+    head()
+    with threadpool_limits(THREADS):
+        for name in args.only.split(","):
+            {"fourier": lambda: fourier(args.runs), "landmarks": lambda: landmarks(args.runs),
+             "ridge": lambda: ridge(args.data, args.runs)}[name]()
+    if args.write:
+        (HERE / "results").mkdir(exist_ok=True)
+        (HERE / "results/sklearn.md").write_text("# bochner and scikit-learn\n\n" + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
