@@ -7,6 +7,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Map", "Model", "__version__", "canonical_kernel", "main"]
+
 __version__: str
 
 def canonical_kernel(text: str) -> str: ...

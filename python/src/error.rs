@@ -12,7 +12,9 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         | Error::Length { .. }
         | Error::NotFinite { .. }
         | Error::NegativeWeight { .. }
+        | Error::Overflow { .. }
         | Error::NoRows
+        | Error::NoLandmark { .. }
         | Error::NoColumns
         | Error::OneClass { .. }
         | Error::Parameter { .. }

@@ -23,8 +23,8 @@ use crate::error::to_python;
 /// The longest that Ctrl-C goes unheard.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Frames between the user's call and ours: an estimator's method inside scikit-learn's wrapper.
-const STACK_LEVEL: i32 = 3;
+/// Where a warning points: past `_fit`, `fit` and scikit-learn's wrapper of it, at the user's call.
+const STACK_LEVEL: i32 = 4;
 
 /// One call.
 pub(crate) struct Job {

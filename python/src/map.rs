@@ -4,7 +4,8 @@ use bochner::certify::SAMPLE;
 use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
-    AnyRows, Arrays, Certificate, Engine, Head, Kernel, MapSpec, MatrixView, Method, Model, Rows, Scalar, Source, Target,
+    AnyRows, Arrays, Certificate, Engine, Head, Kernel, MapSpec, MatrixView, Method, Model, Rows, Scalar,
+    Source, Target,
 };
 use numpy::{Element, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -44,7 +45,12 @@ impl Map {
     }
 
     /// Features of all rows, in the precision of the rows.
-    fn transform<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         match rows.rows()? {
             AnyRows::F32(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
             AnyRows::F64(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
@@ -114,7 +120,9 @@ impl Map {
         let (count, features) = (rows.count(), self.output_dim());
         let job = Job::for_rows(threads, count);
         let size = (count as u64).saturating_mul((features * size_of::<T>()) as u64);
-        job.engine().check_memory(|| format!("a matrix of {count} × {features} features"), size).map_err(to_python)?;
+        job.engine()
+            .check_memory(|| format!("a matrix of {count} × {features} features"), size)
+            .map_err(to_python)?;
         let out = empty::<T>(py, count, features)?;
         {
             let mut memory = out.try_readwrite()?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bochner::encode::Columns;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Family, FourierForm, FrequencyDraw, Head, KernelChoice, LabelKind, Labels, Lambda,
-    MapSpec, Matrix, Method, Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, Family, FourierForm, FrequencyDraw, Head, KernelChoice, LabelKind,
+    Labels, Lambda, MapSpec, Matrix, Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -59,6 +59,7 @@ impl Model {
             features,
             seed,
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
+            precision: None,
             standardise: standardize,
         };
         let meaning = match labels {
@@ -75,12 +76,22 @@ impl Model {
     }
 
     /// Outputs for each row: predictions of a regression, scores of a classification.
-    fn decide<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         array(py, self.outputs(py, &rows, threads)?)
     }
 
     /// The class of each row, as a position in the labels.
-    fn classify<'py>(&self, py: Python<'py>, rows: AnyTable<'py>, threads: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn classify<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let outputs = self.outputs(py, &rows, threads)?;
         let classes = self.inner.classes(&outputs).into_iter().map(|class| class as i64).collect();
         Ok(PyArray1::from_vec(py, classes))
@@ -173,7 +184,9 @@ impl Model {
     #[getter]
     fn labels(&self) -> Option<(&'static str, Vec<String>)> {
         match self.inner.head() {
-            Head::Classification { labels } => Some((label_kind_name(labels.kind()), labels.texts().to_vec())),
+            Head::Classification { labels } => {
+                Some((label_kind_name(labels.kind()), labels.texts().to_vec()))
+            }
             Head::Features | Head::Regression => None,
         }
     }
@@ -261,12 +274,14 @@ fn usual_method(kernel: KernelChoice, features: Option<usize>) -> Option<Method>
         KernelChoice::Tuned(_) => true,
     };
     let odd = features.is_some_and(|features| features % 2 == 1);
-    (fourier && odd).then_some(Method::Fourier { form: FourierForm::Offset, draw: FrequencyDraw::Independent })
+    (fourier && odd)
+        .then_some(Method::Fourier { form: FourierForm::Offset, draw: FrequencyDraw::Independent })
 }
 
 /// `{"kind":"landmarks","whiten":true,"tolerance":1e-7}` and the like, as the model file writes them.
 pub(crate) fn method_from_json(text: &str) -> PyResult<Method> {
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("expected a method, found {text}: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| PyValueError::new_err(format!("expected a method, found {text}: {error}")))
 }
 
 pub(crate) fn certificate_json(certificate: &Certificate) -> PyResult<String> {
@@ -283,7 +298,9 @@ fn label_kind(name: &str) -> PyResult<LabelKind> {
         "number" => Ok(LabelKind::Number),
         "boolean" => Ok(LabelKind::Boolean),
         "text" => Ok(LabelKind::Text),
-        other => Err(PyValueError::new_err(format!("expected integer, number, boolean or text, found {other}"))),
+        other => {
+            Err(PyValueError::new_err(format!("expected integer, number, boolean or text, found {other}")))
+        }
     }
 }
 

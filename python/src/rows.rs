@@ -4,7 +4,9 @@
 //! copied to the library's width. Everything else was brought to one of these by the package's validation.
 
 use bochner::{AnyRows, CsrView, Matrix, MatrixView, Rows, Scalar};
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -37,14 +39,18 @@ impl<T: Element + Scalar> Table<'_, T> {
         match self {
             Table::Dense(array) => view(array).map(Rows::Dense),
             Table::Sparse { columns, starts, indices, values } => {
-                CsrView::new(*columns, starts, indices, values.as_slice()?).map(Rows::Sparse).map_err(to_python)
+                CsrView::new(*columns, starts, indices, values.as_slice()?)
+                    .map(Rows::Sparse)
+                    .map_err(to_python)
             }
         }
     }
 }
 
 /// A dense array in C order, where it lies.
-pub(crate) fn view<'a, T: Element + Scalar>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<MatrixView<'a, T>> {
+pub(crate) fn view<'a, T: Element + Scalar>(
+    array: &'a PyReadonlyArray2<'_, T>,
+) -> PyResult<MatrixView<'a, T>> {
     let shape = array.shape();
     if !array.is_c_contiguous() {
         return Err(PyValueError::new_err("expected an array in C order"));
@@ -82,18 +88,25 @@ impl<'py> FromPyObject<'_, 'py> for AnyTable<'py> {
 
 /// SciPy's int32 or int64 in the library's width.
 fn integers<N: TryFrom<i32> + TryFrom<i64>>(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<N>> {
-    fn converted<I: Element + Copy, N: TryFrom<I>>(array: &PyReadonlyArray1<'_, I>) -> PyResult<Option<Vec<N>>> {
+    fn converted<I: Element + Copy, N: TryFrom<I>>(
+        array: &PyReadonlyArray1<'_, I>,
+    ) -> PyResult<Option<Vec<N>>> {
         Ok(array.as_slice()?.iter().map(|&i| N::try_from(i).ok()).collect())
     }
     let numbers = match array.extract::<PyReadonlyArray1<'_, i32>>() {
         Ok(array) => converted(&array)?,
         Err(_) => converted(&array.extract::<PyReadonlyArray1<'_, i64>>()?)?,
     };
-    numbers.ok_or_else(|| PyValueError::new_err(format!("expected {what} from 0 to {}, found others", u32::MAX)))
+    numbers
+        .ok_or_else(|| PyValueError::new_err(format!("expected {what} from 0 to {}, found others", u32::MAX)))
 }
 
 /// Memory for `rows` × `columns` results, from NumPy: it asks the system for large pages, and raises MemoryError.
-pub(crate) fn empty<'py, T: Element>(py: Python<'py>, rows: usize, columns: usize) -> PyResult<Bound<'py, PyArray2<T>>> {
+pub(crate) fn empty<'py, T: Element>(
+    py: Python<'py>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
     let array = py.import("numpy")?.getattr("empty")?.call1(((rows, columns), T::get_dtype(py)))?;
     Ok(array.cast_into::<PyArray2<T>>()?)
 }

@@ -139,14 +139,15 @@ def test_sparse_rows_are_dense_rows(rng, features, dtype):
         before = rows.copy()
         sparse = features.fit(rows).transform(rows)
         assert sparse.dtype == dtype
-        np.testing.assert_allclose(sparse, dense, atol=1e-6 if dtype == np.float32 else 1e-12, err_msg=kind)
+        # Whitening magnifies rounding by up to tolerance^(-1/2).
+        np.testing.assert_allclose(sparse, dense, atol=1e-4 if dtype == np.float32 else 1e-11, err_msg=kind)
         assert (before != rows).nnz == 0, f"{kind}: the caller's rows were changed"
 
 
 @pytest.mark.parametrize("features", [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)])
 def test_single_precision_stays_single_and_close(rng, features):
-    X = rng.normal(size=(200, 5))
-    single, double = features.fit_transform(X.astype(np.float32)), features.fit_transform(X)
+    X = rng.normal(size=(200, 5)).astype(np.float32)  # landmarks are chosen by content: it must be the same
+    single, double = features.fit_transform(X), features.fit_transform(X.astype(np.float64))
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
     np.testing.assert_allclose(single @ single.T, double @ double.T, atol=1e-3)
 

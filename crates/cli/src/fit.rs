@@ -8,14 +8,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bochner::encode::{Columns, Precision, TableRows, Task};
-use bochner::plan::{RidgeShape, available_memory};
+use bochner::encode::{Columns, TableRows, Task};
+use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{
-    Auto, Engine, Event, Family, FourierForm, FrequencyDraw, Kernel, KernelChoice, Labels, Lambda, MapSpec,
-    Method, Model,
-};
+use bochner::{Auto, Engine, Event, FourierForm, FrequencyDraw, KernelChoice, Labels, Lambda, Method, Model};
 use bochner_io::Options;
 use serde::Serialize;
 
@@ -44,7 +41,6 @@ struct Job {
 pub(crate) struct Recipe {
     pub(crate) auto: Auto,
     pub(crate) task: Task,
-    pub(crate) precision: Precision,
 }
 
 /// Runs the command.
@@ -72,9 +68,10 @@ impl Job {
                 (Some(value), _) => Lambda::Given { value },
                 (None, folds) => Lambda::CrossValidated { folds: folds.map_or(5, usize::from) },
             },
+            precision: Some(args.precision.into()),
             standardise: !args.no_standardise,
         };
-        spec(&auto).validate().map_err(|error| Failure::Usage(error.to_string()))?;
+        auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
         }
@@ -84,7 +81,7 @@ impl Job {
             target: args.target,
             ignored: args.ignore,
             output: args.output,
-            recipe: Recipe { auto, task: args.task.into(), precision: args.precision.into() },
+            recipe: Recipe { auto, task: args.task.into() },
             max_memory: args.max_memory,
             run: args.run,
         })
@@ -98,8 +95,7 @@ impl Job {
         output::check_writable(&self.output)?;
         let engine = progress.engine(&self.run, self.max_memory);
         let peak = self.peak(&engine, tables.columns(), &target)?;
-        let limit =
-            self.max_memory.or_else(|| available_memory().map(|free| free / 10 * 9)).unwrap_or(u64::MAX);
+        let limit = engine.memory_limit();
         let budget = (limit / 4).min(limit.saturating_sub(peak));
 
         let at = position(tables.columns(), &target)?;
@@ -125,13 +121,13 @@ impl Job {
     fn peak(&self, engine: &Engine, columns: &[ColumnInfo], target: &str) -> Result<u64, Failure> {
         let inputs = Columns::all_but(columns, &[target]).map_err(Failure::about(&self.data))?.count();
         let auto = &self.recipe.auto;
-        let is_exact = spec(auto).method == Method::Exact;
+        let is_exact = auto.spec().method == Method::Exact;
         let shape = RidgeShape {
             inputs,
-            features: if is_exact { inputs } else { auto.features.unwrap_or(MapSpec::FEATURES) },
+            features: auto.spec().output_dim(inputs),
             outputs: 1,
             folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
-            scalar_bytes: if self.recipe.precision == Precision::Single { 4 } else { 8 },
+            scalar_bytes: auto.precision.unwrap_or_default().bytes(),
             block: BLOCK,
             threads: engine.threads(),
             many_groups: false,
@@ -187,25 +183,8 @@ impl Recipe {
         }
         let labels = pass.labels(self.task)?;
         let columns = Columns::all_but(tables.columns(), &[target])?;
-        let rows =
-            TableRows::new(tables, columns.clone(), target, labels, self.precision, Some(pass.rows()))?;
+        let rows = TableRows::new(tables, columns.clone(), target, labels, Some(pass.rows()))?;
         Ok(self.auto.fit(engine, &rows)?.with_names(columns, target))
-    }
-}
-
-/// The map that will be made, with some width where it is still to be tuned.
-fn spec(auto: &Auto) -> MapSpec {
-    let kernel = match auto.kernel {
-        KernelChoice::Given(kernel) => kernel,
-        KernelChoice::Tuned(Family::Gaussian) => Kernel::Gaussian { sigma: 1.0 },
-        KernelChoice::Tuned(Family::Laplace) => Kernel::Laplace { scale: 1.0 },
-    };
-    let usual = MapSpec::auto(kernel);
-    MapSpec {
-        method: auto.method.unwrap_or(usual.method),
-        features: auto.features.unwrap_or(usual.features),
-        seed: auto.seed,
-        ..usual
     }
 }
 

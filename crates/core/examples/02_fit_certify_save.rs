@@ -26,7 +26,11 @@ fn main() -> Result<()> {
     let engine = Engine::default();
 
     let cost = ridge.plan(&engine, &(&x, &y))?;
-    println!("plan: {} at the peak, {:.1e} multiply-adds to solve", bytes(cost.peak_bytes), cost.multiply_adds_to_solve);
+    println!(
+        "plan: {} at the peak, {:.1e} multiply-adds to solve",
+        bytes(cost.peak_bytes),
+        cost.multiply_adds_to_solve
+    );
 
     let model = ridge.fit(&engine, &(&x, &y))?;
     if let Some(training) = model.training() {

@@ -5,7 +5,9 @@
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use bochner::random::{Draws, Stream};
-use bochner::{AnyRows, Batch, Batches, Engine, Kernel, Lambda, MapSpec, Matrix, Result, Ridge, Rows, Source, Target};
+use bochner::{
+    AnyRows, Batch, Batches, Engine, Kernel, Lambda, MapSpec, Matrix, Result, Ridge, Rows, Source, Target,
+};
 
 const ROWS: u64 = 1_000_000;
 const COLUMNS: usize = 4;
@@ -68,7 +70,10 @@ fn main() -> Result<()> {
     let map = MapSpec { features: 128, seed: 3, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.5 }) };
     let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
     let engine = Engine::default();
-    println!("plan: {} at the peak, however many rows", bochner::plan::bytes(ridge.plan(&engine, &Generated)?.peak_bytes));
+    println!(
+        "plan: {} at the peak, however many rows",
+        bochner::plan::bytes(ridge.plan(&engine, &Generated)?.peak_bytes)
+    );
     let model = ridge.fit(&engine, &Generated)?;
     println!("{}", model.certificate());
     let x = Matrix::new(1, COLUMNS, vec![0.5, -0.8, 0.1, 0.9])?;

@@ -52,7 +52,10 @@ impl Default for Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("threads", &self.threads).field("memory_limit", &self.memory_limit).finish()
+        f.debug_struct("Engine")
+            .field("threads", &self.threads)
+            .field("memory_limit", &self.memory_limit)
+            .finish()
     }
 }
 
@@ -62,9 +65,14 @@ impl Engine {
         self.threads
     }
 
+    /// Bytes that a job may take: as given, or nine tenths of what the system has free now.
+    pub fn memory_limit(&self) -> u64 {
+        self.memory_limit.unwrap_or_else(|| available_memory().map_or(u64::MAX, |free| free / 10 * 9))
+    }
+
     /// Refuses a job that needs more memory than is allowed.
     pub fn check_memory(&self, what: impl FnOnce() -> String, needed: u64) -> Result<()> {
-        let limit = self.memory_limit.unwrap_or_else(|| available_memory().map_or(u64::MAX, |free| free / 10 * 9));
+        let limit = self.memory_limit();
         if needed > limit { Err(Error::Memory { what: what(), needed, limit }) } else { Ok(()) }
     }
 
@@ -77,9 +85,14 @@ impl Engine {
     }
 
     /// The same threads and limits, with nobody told: for work inside a phase that reports itself.
-    pub(crate) fn quiet(&self) -> Engine {
+    pub fn quiet(&self) -> Engine {
         let pool = self.pool().map(|pool| (std::process::id(), pool));
-        Engine { threads: self.threads, memory_limit: self.memory_limit, observer: None, pool: Mutex::new(pool) }
+        Engine {
+            threads: self.threads,
+            memory_limit: self.memory_limit,
+            observer: None,
+            pool: Mutex::new(pool),
+        }
     }
 
     /// Runs `job` with its parallel parts on this engine's threads.

@@ -52,7 +52,9 @@ pub enum Error {
     },
 
     /// Numbers grew beyond what can be represented.
-    #[error("expected {what} to be finite, but the numbers overflowed; bring columns and targets to a smaller scale")]
+    #[error(
+        "expected {what} to be finite, but the numbers overflowed; bring columns and targets to a smaller scale"
+    )]
     Overflow {
         /// What came out infinite or undefined.
         what: &'static str,
@@ -63,7 +65,9 @@ pub enum Error {
     NoRows,
 
     /// No row can be a landmark.
-    #[error("expected a landmark with k(x, x) positive and finite among {rows} rows, found none; are all rows zero?")]
+    #[error(
+        "expected a landmark with k(x, x) positive and finite among {rows} rows, found none; are all rows zero?"
+    )]
     NoLandmark {
         /// Rows looked at.
         rows: usize,
@@ -161,7 +165,9 @@ pub enum Error {
     },
 
     /// A target with so many different values that it is hardly one of classes.
-    #[error("expected at most {most} classes, found more, such as \"{example}\"; is the target a number or an identifier?")]
+    #[error(
+        "expected at most {most} classes, found more, such as \"{example}\"; is the target a number or an identifier?"
+    )]
     TooManyClasses {
         /// The limit.
         most: usize,
@@ -214,7 +220,9 @@ fn list(names: &[String]) -> String {
 fn nearest(name: &str, names: &[String]) -> String {
     let best = names.iter().min_by_key(|other| edits(name, other));
     match best {
-        Some(other) if edits(name, other) <= 1 + name.chars().count() / 3 => format!("; did you mean \"{other}\"?"),
+        Some(other) if edits(name, other) <= 1 + name.chars().count() / 3 => {
+            format!("; did you mean \"{other}\"?")
+        }
         _ => String::new(),
     }
 }

@@ -106,7 +106,8 @@ impl Tridiagonal {
         let n = a.rows();
         let block = qr::no_pivoting::factor::recommended_block_size::<f64>(n, n);
         let mut coefficients = faer::Mat::zeros(block, n.saturating_sub(1));
-        let mut memory = MemBuffer::new(tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
+        let mut memory =
+            MemBuffer::new(tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
         if n > 1 {
             let stack = MemStack::new(&mut memory);
             // Symmetric: rows may be read as columns, which is the order that this routine likes.

@@ -215,7 +215,10 @@ impl<'a, T: Scalar> CsrView<'a, T> {
         if indices.len() != values.len() {
             return Err(Error::Length { what: "values", expected: indices.len(), found: values.len() });
         }
-        if starts.is_empty() || starts[starts.len() - 1] > indices.len() || starts.windows(2).any(|w| w[0] > w[1]) {
+        if starts.is_empty()
+            || starts[starts.len() - 1] > indices.len()
+            || starts.windows(2).any(|w| w[0] > w[1])
+        {
             return Err(parameter("bounded by ascending row starts", format!("{} starts", starts.len())));
         }
         for (i, bounds) in starts.windows(2).enumerate() {

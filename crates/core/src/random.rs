@@ -149,7 +149,16 @@ mod tests {
         assert!((mean(|d| d.uniform()) - 0.5).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.normal() < 1.0))) - 0.841_344_746).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.normal().abs() < 0.5))) - 0.382_924_923).abs() < radius);
-        assert!((mean(|d| f64::from(u8::from({ d.normal(); d.normal() } < -1.0))) - 0.158_655_254).abs() < radius);
+        assert!(
+            (mean(|d| f64::from(u8::from(
+                {
+                    d.normal();
+                    d.normal()
+                } < -1.0
+            ))) - 0.158_655_254)
+                .abs()
+                < radius
+        );
         assert!((mean(|d| f64::from(u8::from(d.cauchy() < 1.0))) - 0.75).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.below(3) == 1))) - 1.0 / 3.0).abs() < radius);
     }

@@ -185,7 +185,12 @@ pub(crate) fn check(batch: &Batch<'_>) -> Result<()> {
     for i in 0..batch.targets.rows() {
         let row = batch.first_row + i as u64;
         if let Some(column) = batch.targets.row(i).iter().position(|y| !y.is_finite()) {
-            return Err(Error::NotFinite { what: "the targets", row, column, value: batch.targets.row(i)[column] });
+            return Err(Error::NotFinite {
+                what: "the targets",
+                row,
+                column,
+                value: batch.targets.row(i)[column],
+            });
         }
         let weight = batch.weight(i);
         if !weight.is_finite() {

@@ -29,7 +29,9 @@ impl Vectors for f64 {
 }
 
 /// `f32` or `f64`. Sealed: the loops exist for these two.
-pub trait Element: Vectors + Copy + Default + PartialEq + PartialOrd + Send + Sync + std::fmt::Debug + 'static {
+pub trait Element:
+    Vectors + Copy + Default + PartialEq + PartialOrd + Send + Sync + std::fmt::Debug + 'static
+{
     /// Phases of this size or more, in turns, are computed anew in f64 (see [`Apply::Pairs`](crate::Apply)).
     const PHASE_LIMIT: Self;
     /// Rounds to the nearest value of this type.

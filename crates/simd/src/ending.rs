@@ -21,7 +21,14 @@ pub(crate) trait Ending<T: Element> {
     const OUTPUTS: usize;
 
     /// Writes `VECTORS`·N·OUTPUTS features of row i and the columns from `column` on, of `columns` in all.
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T);
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        i: usize,
+        column: usize,
+        columns: usize,
+        to: *mut T,
+    );
 }
 
 pub(crate) struct AsIs;
@@ -45,7 +52,14 @@ impl<T: Element> Ending<T> for AsIs {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, _: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        _: usize,
+        _: usize,
+        _: usize,
+        to: *mut T,
+    ) {
         for v in 0..VECTORS {
             unsafe { sums[v].store(to.add(v * L::N)) }
         }
@@ -56,7 +70,14 @@ impl<T: Element> Ending<T> for PairsOfTurns<'_, T> {
     const OUTPUTS: usize = 2;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        i: usize,
+        column: usize,
+        columns: usize,
+        to: *mut T,
+    ) {
         unsafe {
             let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
@@ -74,7 +95,14 @@ impl<T: Element> Ending<T> for OffsetCosines<'_, T> {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], i: usize, column: usize, columns: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        i: usize,
+        column: usize,
+        columns: usize,
+        to: *mut T,
+    ) {
         let mut offsets = [T::default(); VECTORS * MOST_LANES];
         let count = self.offsets.len().saturating_sub(column).min(VECTORS * L::N);
         offsets[..count].copy_from_slice(&self.offsets[column..column + count]);
@@ -93,7 +121,14 @@ impl<T: Element> Ending<T> for Decay {
     const OUTPUTS: usize = 1;
 
     #[inline(always)]
-    unsafe fn finish<L: Lanes<Elem = T>>(&self, sums: [L; VECTORS], _: usize, _: usize, _: usize, to: *mut T) {
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        _: usize,
+        _: usize,
+        _: usize,
+        to: *mut T,
+    ) {
         unsafe {
             let factor = L::constant(-self.rate * std::f64::consts::LOG2_E);
             for v in 0..VECTORS {

@@ -13,7 +13,13 @@ use crate::{Element, Isa, RowsRef};
 ///
 /// # Panics
 /// If the slices are too short for the shapes.
-pub fn project<T: Element>(isa: Isa, rows: RowsRef<'_, T>, width: usize, coefficients: &[f64], out: &mut [f64]) {
+pub fn project<T: Element>(
+    isa: Isa,
+    rows: RowsRef<'_, T>,
+    width: usize,
+    coefficients: &[f64],
+    out: &mut [f64],
+) {
     if rows.count == 0 || width == 0 {
         return;
     }

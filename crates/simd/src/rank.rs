@@ -49,7 +49,14 @@ pub fn pack_columns<'a, T: Element>(
 ///
 /// # Panics
 /// If the slices do not have these shapes.
-pub fn rank_tile<T: Element>(isa: Isa, a: &[T], b: &[T], total: usize, rows: std::ops::Range<usize>, c: &mut [f64]) {
+pub fn rank_tile<T: Element>(
+    isa: Isa,
+    a: &[T],
+    b: &[T],
+    total: usize,
+    rows: std::ops::Range<usize>,
+    c: &mut [f64],
+) {
     assert!(a.len() == total * TILE && b.len() == total * TILE && c.len() == TILE * TILE, "shapes differ");
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
     dispatch(isa, RankTile { a, b, total, rows, c });
@@ -127,9 +134,19 @@ unsafe fn outer<L: Lanes, const R: usize>(a: &[L::Elem], b: &[L::Elem], width: u
 ///
 /// # Panics
 /// If the slices do not have these shapes.
-pub fn cross_tile<T: Element>(isa: Isa, a: &[T], y: &[f64], total: usize, rows: std::ops::Range<usize>, c: &mut [f64]) {
+pub fn cross_tile<T: Element>(
+    isa: Isa,
+    a: &[T],
+    y: &[f64],
+    total: usize,
+    rows: std::ops::Range<usize>,
+    c: &mut [f64],
+) {
     let outputs = c.len() / TILE;
-    assert!(a.len() == total * TILE && y.len() == total * outputs && c.len() == outputs * TILE, "shapes differ");
+    assert!(
+        a.len() == total * TILE && y.len() == total * outputs && c.len() == outputs * TILE,
+        "shapes differ"
+    );
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
     dispatch(isa, CrossTile { a, y, total, rows, outputs, c });
 }

@@ -91,7 +91,13 @@ impl<T> Apply<'_, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes.
-pub fn apply<T: Element>(rows: RowsRef<'_, T>, panels: &Panels<T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+pub fn apply<T: Element>(
+    rows: RowsRef<'_, T>,
+    panels: &Panels<T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
     if rows.count == 0 || panels.columns == 0 {
         return;
     }
@@ -119,7 +125,10 @@ pub fn apply_sparse<T: Element>(
     let (first, last) = (rows.starts[0], rows.starts[count]);
     assert!(rows.starts.windows(2).all(|w| w[0] <= w[1]), "row starts descend");
     assert!(rows.indices.len() >= last && rows.values.len() >= last, "entries are missing");
-    assert!(rows.indices[first..last].iter().all(|&k| (k as usize) < panels.depth), "index beyond the panels");
+    assert!(
+        rows.indices[first..last].iter().all(|&k| (k as usize) < panels.depth),
+        "index beyond the panels"
+    );
     check_output(count, panels, what, out, stride);
     let sums = SparseRows { rows, panels, out: Output { data: out, stride } };
     dispatch(panels.isa, WithEnding { what, sums });
@@ -279,7 +288,8 @@ impl<T: Element> Sums<T> for SparseRows<'_, T> {
                         let (a, k) = (L::splat(x), k as usize * VECTORS * L::N);
                         if k < panel.len() {
                             for v in 0..VECTORS {
-                                sums[v] = O::sparse_step(sums[v], a, L::load(panel.as_ptr().add(k + v * L::N)));
+                                sums[v] =
+                                    O::sparse_step(sums[v], a, L::load(panel.as_ptr().add(k + v * L::N)));
                             }
                         }
                     }

@@ -16,13 +16,8 @@ use crate::{Element, Isa};
 
 /// P for f32: relative error 7e-9 before rounding.
 #[allow(clippy::excessive_precision, clippy::approx_constant, reason = "as the script prints them")]
-const SINE_F32: [f64; 5] = [
-    6.283185280154407,
-    -41.34168061334652,
-    81.60247636892518,
-    -76.58117264427872,
-    39.7598270853191,
-];
+const SINE_F32: [f64; 5] =
+    [6.283185280154407, -41.34168061334652, 81.60247636892518, -76.58117264427872, 39.7598270853191];
 
 /// P for f64: relative error 4e-19 before rounding.
 #[allow(clippy::excessive_precision, clippy::approx_constant, reason = "as the script prints them")]
@@ -154,7 +149,9 @@ mod tests {
     fn double_precision_is_good_to_1e15() {
         let mut chance = Chance::new(1);
         let mut turns: Vec<f64> = (0..200_000).map(|_| (chance.uniform() - 0.5) * 2f64.powi(31)).collect();
-        turns.extend((0..200_000).map(|_| (chance.uniform() - 0.5) * 2f64.powf(20.0 * chance.uniform() - 10.0)));
+        turns.extend(
+            (0..200_000).map(|_| (chance.uniform() - 0.5) * 2f64.powf(20.0 * chance.uniform() - 10.0)),
+        );
         turns.extend((-64..=64).map(|k| f64::from(k) / 8.0));
         for isa in Isa::available() {
             let worst = worst(isa, &turns);
@@ -164,7 +161,16 @@ mod tests {
 
     #[test]
     fn whatever_comes_the_result_is_finite_and_within_bounds() {
-        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, 1e300, -0.0, 2f64.powi(53)];
+        let odd = [
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            1e300,
+            -0.0,
+            2f64.powi(53),
+        ];
         let single: Vec<f32> = odd.iter().map(|&t| t as f32).collect();
         for isa in Isa::available() {
             let (mut cos, mut sin) = ([9.0; 8], [9.0; 8]);
@@ -181,7 +187,9 @@ mod tests {
         for isa in Isa::available() {
             let (mut cos, mut sin) = ([9.0; 5], [9.0; 5]);
             sincos_turns(isa, &[0.0, 0.25, 0.5, 0.75, 1.0], &mut cos, &mut sin);
-            for (value, exact) in cos.iter().chain(&sin).zip([1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0]) {
+            for (value, exact) in
+                cos.iter().chain(&sin).zip([1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0])
+            {
                 assert!((value - exact as f64).abs() < 2.3e-16, "{cos:?} {sin:?} on {isa:?}");
             }
         }

@@ -1,8 +1,8 @@
 //! Every loop on every instruction set against one line of naive arithmetic.
 
 use bochner_simd::{
-    Apply, Distance, Element, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse, cross_tile, pack_columns,
-    project, rank_tile,
+    Apply, Distance, Element, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse, cross_tile,
+    pack_columns, project, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 
@@ -23,11 +23,13 @@ fn pack<T: Element>(isa: Isa, b: &[f64], depth: usize, columns: usize) -> Panels
 /// Σ op(x, b) for each row and column, from the rounded inputs.
 fn sums<T: Element>(x: &[f64], b: &[f64], depth: usize, columns: usize, op: fn(f64, f64) -> f64) -> Vec<f64> {
     let round = |v: f64| T::from_f64(v).to_f64();
-    let cell = |i: usize, j: usize| (0..depth).map(|k| op(round(x[i * depth + k]), round(b[k * columns + j]))).sum();
+    let cell =
+        |i: usize, j: usize| (0..depth).map(|k| op(round(x[i * depth + k]), round(b[k * columns + j]))).sum();
     (0..x.len() / depth).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| cell(i, j)).collect()
 }
 
-const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (3, 2, 5), (9, 7, 48), (17, 5, 49), (65, 3, 100), (8, 64, 97)];
+const SHAPES: [(usize, usize, usize); 6] =
+    [(1, 1, 1), (3, 2, 5), (9, 7, 48), (17, 5, 49), (65, 3, 100), (8, 64, 97)];
 
 fn each_ending<T: Element>(tolerance: f64) {
     for isa in Isa::available() {
@@ -44,15 +46,21 @@ fn each_ending<T: Element>(tolerance: f64) {
             assert_close(&run(&Apply::Product, columns), &dot, Absolute(tolerance * depth as f64));
 
             let turn = std::f64::consts::TAU;
-            let expected: Vec<f64> = dot.iter().flat_map(|t| [0.5 * (turn * t).cos(), 0.5 * (turn * t).sin()]).collect();
+            let expected: Vec<f64> =
+                dot.iter().flat_map(|t| [0.5 * (turn * t).cos(), 0.5 * (turn * t).sin()]).collect();
             let half = T::from_f64(0.5);
-            let pairs = run(&Apply::Pairs { scale: half, exact: &|_, _| panic!("no phase is large") }, 2 * columns);
+            let pairs =
+                run(&Apply::Pairs { scale: half, exact: &|_, _| panic!("no phase is large") }, 2 * columns);
             assert_close(&pairs, &expected, Absolute(8.0 * tolerance * depth as f64));
 
             let offsets: Vec<f64> = (0..columns).map(|j| j as f64 / columns as f64).collect();
-            let expected: Vec<f64> =
-                dot.iter().enumerate().map(|(at, t)| 0.5 * (turn * (t + offsets[at % columns])).cos()).collect();
-            let what = Apply::Offset { scale: half, offsets: &typed(&offsets), exact: &|_, _| panic!("none") };
+            let expected: Vec<f64> = dot
+                .iter()
+                .enumerate()
+                .map(|(at, t)| 0.5 * (turn * (t + offsets[at % columns])).cos())
+                .collect();
+            let what =
+                Apply::Offset { scale: half, offsets: &typed(&offsets), exact: &|_, _| panic!("none") };
             assert_close(&run(&what, columns), &expected, Absolute(8.0 * tolerance * depth as f64));
 
             for (distance, op) in [
@@ -89,7 +97,13 @@ fn a_row_has_the_same_bits_wherever_it_stands() {
         apply(RowsRef { data: &x, count: n, stride: depth }, &panels, &what, &mut whole, 2 * columns);
         for i in 0..n {
             let mut alone = vec![0.0; 2 * columns];
-            apply(RowsRef { data: &x[i * depth..], count: 1, stride: depth }, &panels, &what, &mut alone, 2 * columns);
+            apply(
+                RowsRef { data: &x[i * depth..], count: 1, stride: depth },
+                &panels,
+                &what,
+                &mut alone,
+                2 * columns,
+            );
             assert_eq!(alone, whole[i * 2 * columns..(i + 1) * 2 * columns], "row {i} on {isa:?}");
         }
     }
@@ -146,7 +160,13 @@ fn large_phases_are_reduced_in_double_precision() {
         let x = [1.0f32, 3.0];
         let exact = |i: usize, j: usize| f64::from(x[i]) * w[j];
         let mut out = vec![0.0; 2 * 2 * columns];
-        apply(RowsRef { data: &x, count: 2, stride: 1 }, &panels, &Apply::Pairs { scale: 1.0, exact: &exact }, &mut out, 2 * columns);
+        apply(
+            RowsRef { data: &x, count: 2, stride: 1 },
+            &panels,
+            &Apply::Pairs { scale: 1.0, exact: &exact },
+            &mut out,
+            2 * columns,
+        );
         for i in 0..2 {
             for j in 0..columns {
                 let (sin, cos) = bochner_testkit::sincos_turns(exact(i, j));
@@ -194,8 +214,9 @@ fn sums_of_products<T: Element>(tolerance: f64) {
             let (z, y) = (normals(rows, columns, 9), normals(rows, 3, 10));
             let typed = typed::<T>(&z);
             // Rows in another order, with factors.
-            let order: Vec<(u32, f64)> =
-                (0..rows).map(|q| ((q * 7 % rows) as u32, if rows % 7 == 0 { 1.0 } else { 1.0 + (q % 3) as f64 })).collect();
+            let order: Vec<(u32, f64)> = (0..rows)
+                .map(|q| ((q * 7 % rows) as u32, if rows % 7 == 0 { 1.0 } else { 1.0 + (q % 3) as f64 }))
+                .collect();
             let mut packed = vec![T::default(); rows * TILE];
             pack_columns(isa, &order, |r| &typed[r * columns..(r + 1) * columns], &mut packed);
             let mut side = Vec::new();
@@ -208,15 +229,29 @@ fn sums_of_products<T: Element>(tolerance: f64) {
             let inside = |j: usize| j < columns;
             for i in 0..TILE {
                 for j in 0..TILE {
-                    let sum: f64 =
-                        if inside(i) && inside(j) { range.clone().map(|q| entry(q, i) * entry(q, j)).sum() } else { 0.0 };
-                    assert_close(&[gram[i * TILE + j]], &[1.0 + sum], Absolute(tolerance * 9.0 * rows as f64));
+                    let sum: f64 = if inside(i) && inside(j) {
+                        range.clone().map(|q| entry(q, i) * entry(q, j)).sum()
+                    } else {
+                        0.0
+                    };
+                    assert_close(
+                        &[gram[i * TILE + j]],
+                        &[1.0 + sum],
+                        Absolute(tolerance * 9.0 * rows as f64),
+                    );
                 }
                 for o in 0..3 {
-                    let sum: f64 =
-                        if inside(i) { range.clone().map(|q| entry(q, i) * side[q * 3 + o]).sum() } else { 0.0 };
+                    let sum: f64 = if inside(i) {
+                        range.clone().map(|q| entry(q, i) * side[q * 3 + o]).sum()
+                    } else {
+                        0.0
+                    };
                     // Packed entries are rounded once; the sum itself is double.
-                    assert_close(&[cross[o * TILE + i]], &[1.0 + sum], Absolute(tolerance * 9.0 * rows as f64));
+                    assert_close(
+                        &[cross[o * TILE + i]],
+                        &[1.0 + sum],
+                        Absolute(tolerance * 9.0 * rows as f64),
+                    );
                 }
             }
         }
@@ -252,8 +287,10 @@ fn shapes_that_do_not_fit_are_refused() {
     let refuse = |rows: &[f64], count, length: usize| {
         let mut out = vec![0.0; length];
         let rows = RowsRef { data: rows, count, stride: 3 };
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| apply(rows, &panels, &Apply::Product, &mut out, 4)))
-            .is_err()
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            apply(rows, &panels, &Apply::Product, &mut out, 4)
+        }))
+        .is_err()
     };
     assert!(!refuse(&[0.0; 6], 2, 8));
     assert!(refuse(&[0.0; 5], 2, 8), "rows too short");

@@ -47,7 +47,12 @@ pub enum Bound {
 
 impl Bound {
     /// The bound of a map; `feature(i)` are the features of row i.
-    pub(super) fn of<'a>(map: &Map, rows: &Rows<'_, f64>, feature: &impl Fn(usize) -> &'a [f64], points: u64) -> Bound {
+    pub(super) fn of<'a>(
+        map: &Map,
+        rows: &Rows<'_, f64>,
+        feature: &impl Fn(usize) -> &'a [f64],
+        points: u64,
+    ) -> Bound {
         match map.spec().method {
             Method::Exact => Bound::Exact,
             Method::Landmarks { whiten: false, .. } => Bound::NoApproximation,
@@ -95,10 +100,16 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bound::Exact => write!(f, "none (exact map)"),
-            Bound::NoApproximation => write!(f, "not applicable (plain kernel values do not approximate the kernel)"),
+            Bound::NoApproximation => {
+                write!(f, "not applicable (plain kernel values do not approximate the kernel)")
+            }
             Bound::FiniteSet { points, delta, epsilon, holds } => {
                 let note = if *holds { "" } else { " (i.i.d. reference)" };
-                write!(f, "bound {epsilon:.3}{note} for all pairs of {points} points with probability {}", 1.0 - delta)
+                write!(
+                    f,
+                    "bound {epsilon:.3}{note} for all pairs of {points} points with probability {}",
+                    1.0 - delta
+                )
             }
             Bound::Residual { rows, mean, largest } => {
                 write!(f, "bound √(r(x)·r(y)), r ≤ {largest:.3e} on {rows} rows, {mean:.3e} on average")

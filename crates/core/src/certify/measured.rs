@@ -94,7 +94,10 @@ impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Measured { pairs, mean, radius, largest, delta } = self;
         let sure = 1.0 - delta;
-        write!(f, "measured {mean:.2e} ± {radius:.1e} (mean, probability {sure}), {largest:.2e} (largest) on {pairs} pairs")
+        write!(
+            f,
+            "measured {mean:.2e} ± {radius:.1e} (mean, probability {sure}), {largest:.2e} (largest) on {pairs} pairs"
+        )
     }
 }
 
@@ -119,7 +122,10 @@ mod tests {
         };
         assert!((misses(1.0) as f64) < 0.05 * repetitions as f64);
         let tenth = misses(0.1);
-        assert!(binomial_upper(repetitions as usize - tenth, repetitions as usize, 1e-9) < 0.95, "no power: {tenth}");
+        assert!(
+            binomial_upper(repetitions as usize - tenth, repetitions as usize, 1e-9) < 0.95,
+            "no power: {tenth}"
+        );
     }
 
     #[test]

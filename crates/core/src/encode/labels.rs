@@ -175,7 +175,8 @@ impl TargetScan {
         if self.not_a_number.is_some() {
             return Labels::new(LabelKind::Text, self.values.iter().cloned().collect());
         }
-        let mut values: Vec<f64> = self.values.iter().filter_map(|text| text.parse().ok()).map(|v: f64| v + 0.0).collect();
+        let mut values: Vec<f64> =
+            self.values.iter().filter_map(|text| text.parse().ok()).map(|v: f64| v + 0.0).collect();
         values.sort_by(f64::total_cmp);
         values.dedup_by(|a, b| a.total_cmp(b).is_eq());
         let kind = if self.not_whole { LabelKind::Number } else { LabelKind::Integer };

@@ -8,10 +8,30 @@ mod tables;
 pub use labels::{LabelIndex, LabelKind, Labels, TargetScan, Task};
 pub use scaled::Scaled;
 pub use scaling::Scaling;
-pub use tables::{Precision, TableRows, rows_of};
+pub use tables::{TableRows, rows_of};
 
 use crate::table::{ColumnInfo, ColumnKind, position};
 use crate::{Error, Result};
+
+/// The precision of rows and features. Sums and coefficients are double in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// f32: half the memory, twice the speed; features good to seven digits.
+    #[default]
+    Single,
+    /// f64.
+    Double,
+}
+
+impl Precision {
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Precision::Single => 4,
+            Precision::Double => 8,
+        }
+    }
+}
 
 /// Which columns of a table are the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +77,11 @@ impl Columns {
         }
     }
 
-    /// Where they stand in a table, by name; arrays by position.
-    pub(crate) fn positions(&self, columns: &[ColumnInfo]) -> Result<Vec<usize>> {
+    /// Where they stand in a table, by name; without names, its sparse column or the first ones.
+    pub fn positions(&self, columns: &[ColumnInfo]) -> Result<Vec<usize>> {
+        let sparse = || columns.iter().position(|column| matches!(column.kind, ColumnKind::Sparse { .. }));
         match self {
+            Columns::Unnamed { .. } if sparse().is_some() => Ok(sparse().into_iter().collect()),
             Columns::Unnamed { count } if *count <= columns.len() => Ok((0..*count).collect()),
             Columns::Unnamed { count } => Err(Error::ColumnCount { expected: *count, found: columns.len() }),
             Columns::Named { names } => names.iter().map(|name| position(columns, name)).collect(),

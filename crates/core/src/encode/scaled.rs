@@ -1,19 +1,21 @@
-//! A source seen through a scaling.
+//! A source seen through a scaling, in the precision that is wanted.
 
-use super::Scaling;
+use super::{Precision, Scaling};
+use crate::matrix::with_rows;
 use crate::source::{Batch, Batches, Source, Target};
 use crate::{AnyRows, OwnedRows, Result};
 
-/// The rows of another source, scaled as they are read.
+/// The rows of another source, scaled and rounded as they are read.
 pub struct Scaled<'a> {
     source: &'a dyn Source,
-    scaling: &'a Scaling,
+    scaling: Scaling,
+    precision: Precision,
 }
 
 impl<'a> Scaled<'a> {
-    /// Scales `source`.
-    pub fn new(source: &'a dyn Source, scaling: &'a Scaling) -> Self {
-        Scaled { source, scaling }
+    /// Scales `source`; scaling comes before rounding, so that columns far from zero keep their digits.
+    pub fn new(source: &'a dyn Source, scaling: Scaling, precision: Precision) -> Self {
+        Scaled { source, scaling, precision }
     }
 }
 
@@ -31,17 +33,17 @@ impl Source for Scaled<'_> {
     }
 
     fn scalar_bytes(&self) -> usize {
-        self.source.scalar_bytes()
+        self.precision.bytes()
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
-        Ok(Box::new(ScaledBatches { batches: self.source.open()?, scaling: self.scaling, rows: None }))
+        Ok(Box::new(ScaledBatches { batches: self.source.open()?, scaled: self, rows: None }))
     }
 }
 
 struct ScaledBatches<'a> {
     batches: Box<dyn Batches + 'a>,
-    scaling: &'a Scaling,
+    scaled: &'a Scaled<'a>,
     /// The batch handed out last.
     rows: Option<AnyOwned>,
 }
@@ -54,9 +56,10 @@ enum AnyOwned {
 impl Batches for ScaledBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(batch) = self.batches.next(most)? else { return Ok(None) };
-        let rows = self.rows.insert(match batch.rows {
-            AnyRows::F32(rows) => AnyOwned::F32(self.scaling.rows(&rows)),
-            AnyRows::F64(rows) => AnyOwned::F64(self.scaling.rows(&rows)),
+        let scaling = &self.scaled.scaling;
+        let rows = self.rows.insert(match self.scaled.precision {
+            Precision::Single => AnyOwned::F32(with_rows!(batch.rows, rows => scaling.rows(&rows))),
+            Precision::Double => AnyOwned::F64(with_rows!(batch.rows, rows => scaling.rows(&rows))),
         });
         let rows = match rows {
             AnyOwned::F32(rows) => AnyRows::F32(rows.view()),

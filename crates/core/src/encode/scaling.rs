@@ -38,7 +38,11 @@ impl Scaling {
             return Err(Error::Length { what: "shifts", expected: factor.len(), found: shift.len() });
         }
         if let Some(bad) = factor.iter().find(|f| !(**f > 0.0 && f.is_finite())) {
-            return Err(Error::Parameter { name: "factor", expected: "positive and finite", found: bad.to_string() });
+            return Err(Error::Parameter {
+                name: "factor",
+                expected: "positive and finite",
+                found: bad.to_string(),
+            });
         }
         if let Some(bad) = shift.iter().find(|s| !s.is_finite()) {
             return Err(Error::Parameter { name: "shift", expected: "finite", found: bad.to_string() });
@@ -63,8 +67,13 @@ impl Scaling {
         T::from_f64(scaled.clamp(-most, most))
     }
 
-    /// Scaled rows, computed in f64.
-    pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
+    /// Neither shift nor factor: rows change their precision only.
+    pub fn identity(columns: usize) -> Self {
+        Scaling { shift: Vec::new(), factor: vec![1.0; columns] }
+    }
+
+    /// Scaled rows in another precision or the same: computed in f64, rounded once.
+    pub fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         match rows {
             Rows::Sparse(sparse) if self.shift.is_empty() => {
                 let mut scaled = Csr::empty(sparse.columns());
@@ -76,12 +85,12 @@ impl Scaling {
                 OwnedRows::Sparse(scaled)
             }
             _ => {
+                let mut dense = vec![T::default(); rows.columns()];
                 let mut scaled = Matrix::zeros(rows.count(), rows.columns());
                 for i in 0..rows.count() {
-                    let to = scaled.row_mut(i);
-                    rows.densify(i, to);
-                    for (j, x) in to.iter_mut().enumerate() {
-                        *x = self.value(j, x.to_f64());
+                    rows.densify(i, &mut dense);
+                    for (j, (to, x)) in scaled.row_mut(i).iter_mut().zip(&dense).enumerate() {
+                        *to = self.value(j, x.to_f64());
                     }
                 }
                 OwnedRows::Dense(scaled)

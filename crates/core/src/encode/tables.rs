@@ -4,19 +4,9 @@ use super::labels::LabelIndex;
 use super::{Columns, Labels};
 use crate::source::{Batch, Batches, Source, Target, check};
 use crate::table::{Column, Table, TableReader, TableSource, position};
-use crate::{AnyRows, Csr, Error, Matrix, OwnedRows, Result, Scalar};
+use crate::{AnyRows, Csr, Error, Matrix, OwnedRows, Result};
 
-/// The precision of rows and features. Sums and coefficients are double in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precision {
-    /// f32: half the memory, twice the speed; features good to seven digits.
-    #[default]
-    Single,
-    /// f64.
-    Double,
-}
-
-/// Some columns of a table as rows, one as target.
+/// Some columns of a table as rows, one as target. In double precision, as files are read.
 pub struct TableRows<'a> {
     tables: &'a dyn TableSource,
     columns: Columns,
@@ -24,7 +14,6 @@ pub struct TableRows<'a> {
     target_position: usize,
     target: Target,
     index: Option<LabelIndex>,
-    precision: Precision,
     rows: Option<u64>,
 }
 
@@ -37,14 +26,13 @@ impl<'a> TableRows<'a> {
         columns: Columns,
         target: &str,
         labels: Option<Labels>,
-        precision: Precision,
         rows: Option<u64>,
     ) -> Result<Self> {
         let positions = columns.positions(tables.columns())?;
         let target_position = position(tables.columns(), target)?;
         let index = labels.as_ref().map(Labels::index);
         let target = labels.map_or(Target::Numbers { outputs: 1 }, |labels| Target::Classes { labels });
-        Ok(TableRows { tables, columns, positions, target_position, target, index, precision, rows })
+        Ok(TableRows { tables, columns, positions, target_position, target, index, rows })
     }
 
     /// Targets of a block: numbers, or positions in the labels.
@@ -52,7 +40,9 @@ impl<'a> TableRows<'a> {
         let row = |i: usize| table.first_row + i as u64;
         match (&table.columns[self.target_position], &self.index) {
             (Column::Number(values), None) => Ok(values.clone()),
-            (Column::Text(texts), None) => texts.iter().enumerate().map(|(i, text)| number(text, row(i))).collect(),
+            (Column::Text(texts), None) => {
+                texts.iter().enumerate().map(|(i, text)| number(text, row(i))).collect()
+            }
             (Column::Text(texts), Some(index)) => {
                 texts.iter().enumerate().map(|(i, text)| Ok(index.class(text, row(i))? as f64)).collect()
             }
@@ -78,20 +68,16 @@ fn number(text: &str, row: u64) -> Result<f64> {
 }
 
 /// The chosen columns of a block as rows.
-pub fn rows_of<T: Scalar>(table: &Table, columns: &Columns, positions: &[usize]) -> Result<OwnedRows<T>> {
-    if let (Columns::Sparse { width, .. }, [at]) = (columns, positions)
+pub fn rows_of(table: &Table, columns: &Columns, positions: &[usize]) -> Result<OwnedRows<f64>> {
+    if let [at] = positions
         && let Column::Sparse(values) = &table.columns[*at]
     {
-        let view = values.view();
-        if view.columns() > *width {
-            return Err(Error::ColumnCount { expected: *width, found: view.columns() });
+        let (view, width) = (values.view(), columns.count());
+        if view.columns() > width {
+            return Err(Error::ColumnCount { expected: width, found: view.columns() });
         }
-        let mut rows = Csr::empty(*width);
-        for i in 0..view.rows() {
-            let (indices, values) = view.row(i);
-            rows.push_row(indices.iter().zip(values).map(|(&j, &x)| (j, T::from_f64(x))));
-        }
-        return Ok(OwnedRows::Sparse(rows));
+        return Csr::new(width, view.starts().to_vec(), view.indices().to_vec(), view.values().to_vec())
+            .map(OwnedRows::Sparse);
     }
     let mut rows = Matrix::zeros(table.rows, positions.len());
     for (j, &at) in positions.iter().enumerate() {
@@ -103,7 +89,7 @@ pub fn rows_of<T: Scalar>(table: &Table, columns: &Columns, positions: &[usize])
             });
         };
         let entries = rows.as_mut_slice()[j..].iter_mut().step_by(positions.len());
-        entries.zip(values).for_each(|(to, &x)| *to = T::from_f64(x));
+        entries.zip(values).for_each(|(to, &x)| *to = x);
     }
     Ok(OwnedRows::Dense(rows))
 }
@@ -122,24 +108,20 @@ impl Source for TableRows<'_> {
     }
 
     fn scalar_bytes(&self) -> usize {
-        match self.precision {
-            Precision::Single => 4,
-            Precision::Double => 8,
-        }
+        size_of::<f64>()
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
         let reader = self.tables.open()?;
-        Ok(Box::new(TableBatches { source: self, reader, single: None, double: None, targets: Matrix::zeros(0, 1) }))
+        Ok(Box::new(TableBatches { source: self, reader, rows: None, targets: Matrix::zeros(0, 1) }))
     }
 }
 
 struct TableBatches<'a> {
     source: &'a TableRows<'a>,
     reader: Box<dyn TableReader + 'a>,
-    /// The batch handed out last, in the precision of the source.
-    single: Option<OwnedRows<f32>>,
-    double: Option<OwnedRows<f64>>,
+    /// The batch handed out last.
+    rows: Option<OwnedRows<f64>>,
     targets: Matrix<f64>,
 }
 
@@ -147,17 +129,9 @@ impl Batches for TableBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(table) = self.reader.next(most)? else { return Ok(None) };
         self.targets = Matrix::new(table.rows, 1, self.source.targets(&table)?)?;
-        let TableRows { columns, positions, precision, .. } = self.source;
-        let rows = match precision {
-            Precision::Single => {
-                let rows: &OwnedRows<f32> = self.single.insert(rows_of(&table, columns, positions)?);
-                AnyRows::F32(rows.view())
-            }
-            Precision::Double => {
-                let rows: &OwnedRows<f64> = self.double.insert(rows_of(&table, columns, positions)?);
-                AnyRows::F64(rows.view())
-            }
-        };
+        let TableRows { columns, positions, .. } = self.source;
+        let rows = self.rows.insert(rows_of(&table, columns, positions)?);
+        let rows = AnyRows::F64(rows.view());
         let batch = Batch { rows, targets: self.targets.view(), weights: None, first_row: table.first_row };
         check(&batch)?;
         Ok(Some(batch))

@@ -132,7 +132,13 @@ impl Kernel {
     }
 
     /// Kernel values of rows against packed columns, row i at `out[i·stride..]`.
-    pub(crate) fn values<T: Scalar>(&self, rows: &Rows<'_, T>, panels: &Panels<T>, out: &mut [T], stride: usize) {
+    pub(crate) fn values<T: Scalar>(
+        &self,
+        rows: &Rows<'_, T>,
+        panels: &Panels<T>,
+        out: &mut [T],
+        stride: usize,
+    ) {
         let what = match self.form() {
             Form::Product => Apply::Product,
             Form::Decay { distance, rate } => Apply::Exponential { distance, rate },
@@ -147,14 +153,21 @@ pub(crate) fn pack_rows<T: Scalar>(rows: &Rows<'_, T>) -> Panels<T> {
 }
 
 /// The loop over rows for either shape of them.
-pub(crate) fn apply<T: Scalar>(rows: &Rows<'_, T>, panels: &Panels<T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+pub(crate) fn apply<T: Scalar>(
+    rows: &Rows<'_, T>,
+    panels: &Panels<T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
     match rows {
         Rows::Dense(rows) => {
             let rows = RowsRef { data: rows.as_slice(), count: rows.rows(), stride: rows.stride() };
             bochner_simd::apply(rows, panels, what, out, stride);
         }
         Rows::Sparse(rows) => {
-            let rows = SparseRowsRef { starts: rows.starts(), indices: rows.indices(), values: rows.values() };
+            let rows =
+                SparseRowsRef { starts: rows.starts(), indices: rows.indices(), values: rows.values() };
             bochner_simd::apply_sparse(rows, panels, what, out, stride);
         }
     }

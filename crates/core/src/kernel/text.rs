@@ -65,7 +65,8 @@ impl<'a> Reader<'a> {
             _ => {
                 self.at = start;
                 let nearest = NAMES.iter().min_by_key(|known| edits(name, known)).unwrap_or(&"");
-                let hint = if name.is_empty() { String::new() } else { format!(" (did you mean {nearest}?)") };
+                let hint =
+                    if name.is_empty() { String::new() } else { format!(" (did you mean {nearest}?)") };
                 return Err(self.expected(&format!("one of {}{hint}", NAMES.join(", "))));
             }
         };
@@ -184,7 +185,11 @@ mod tests {
         assert!(text.contains("character 1:") && text.contains("did you mean gaussian?"), "{text}");
         let text = message("gaussian(sigm=2)");
         assert!(text.contains("character 10: expected sigma or gamma, found \"sigm=2)\""), "{text}");
-        assert!(message("gaussian(sigma=two)").contains("character 16: expected a number"), "{}", message("gaussian(sigma=two)"));
+        assert!(
+            message("gaussian(sigma=two)").contains("character 16: expected a number"),
+            "{}",
+            message("gaussian(sigma=two)")
+        );
         assert!(message("gaussian(sigma=2").contains("expected \",\" or \")\", found the end"));
         assert!(message("gaussian").contains("expected sigma=… or gamma=…, found the end"));
         assert!(message("gaussian(sigma=1,gamma=1)").contains("not both"));

@@ -8,9 +8,10 @@
 
 use super::{Bandwidth, Family, Ridge};
 use crate::certify::SAMPLE;
-use crate::encode::{Encoder, Scaled, Scaling};
+use crate::encode::{Encoder, Precision, Scaled, Scaling};
 use crate::engine::Event;
 use crate::matrix::with_rows;
+use crate::plan::Cost;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
@@ -32,12 +33,14 @@ pub struct Auto {
     pub kernel: KernelChoice,
     /// The method; none for the kernel's usual one.
     pub method: Option<Method>,
-    /// D; none for 2,048, or twice the number of distinct rows where that is less.
+    /// D; none for 2,048, or the number of distinct rows where that is less.
     pub features: Option<usize>,
     /// Of all chance.
     pub seed: u64,
     /// How λ is found.
     pub lambda: Lambda,
+    /// Precision of the features; none for that of the rows.
+    pub precision: Option<Precision>,
     /// Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     pub standardise: bool,
 }
@@ -50,6 +53,7 @@ impl Default for Auto {
             features: None,
             seed: 0,
             lambda: Lambda::CrossValidated { folds: 5 },
+            precision: None,
             standardise: true,
         }
     }
@@ -58,7 +62,7 @@ impl Default for Auto {
 impl Auto {
     /// Fits to all rows of the source.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
-        self.spec(self.anchor(), MapSpec::FEATURES).check(source.input_dim())?;
+        self.check(engine, source)?;
         let (moments, sample) = sweep(
             engine,
             source,
@@ -77,15 +81,50 @@ impl Auto {
         let sample = scaling.as_ref().map_or_else(|| sample.clone(), |scaling| scaling.sample(&sample));
         let kernel = match self.kernel {
             KernelChoice::Given(kernel) => kernel,
-            KernelChoice::Tuned(family) => {
-                Bandwidth::default().choose(engine, family, &sample, self.seed)?
-            }
+            KernelChoice::Tuned(family) => Bandwidth::default().choose(engine, family, &sample, self.seed)?,
         };
-        let map = self.spec(kernel, default_features(MapSpec::FEATURES, &sample));
-        let ridge = Ridge { map, lambda: self.lambda, intercept: true };
-        let Some(scaling) = scaling else { return ridge.fit_with(engine, source, &sample) };
-        let model = ridge.fit_with(engine, &Scaled::new(source, &scaling), &sample)?;
-        Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
+        let ridge = self.ridge(kernel, default_features(MapSpec::FEATURES, &sample));
+        let precision = self.precision(source);
+        match scaling {
+            None if precision.bytes() == source.scalar_bytes() => ridge.fit_with(engine, source, &sample),
+            None => ridge.fit_with(engine, &self.rounded(source), &sample),
+            Some(scaling) => {
+                let model =
+                    ridge.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
+                Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
+            }
+        }
+    }
+
+    /// What fitting will cost, as far as it can be told before the rows are seen.
+    pub fn plan(&self, engine: &Engine, source: &dyn Source) -> Result<Cost> {
+        let cost = self.ridge(self.anchor(), MapSpec::FEATURES).plan(engine, &self.rounded(source))?;
+        Ok(Cost { passes: cost.passes + 1, ..cost })
+    }
+
+    /// The map that will be made, with width 1 where it is still to be chosen.
+    pub fn spec(&self) -> MapSpec {
+        self.ridge(self.anchor(), MapSpec::FEATURES).map
+    }
+
+    /// What is given is in order, and fits; D that is left to the data will fit too.
+    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        let features =
+            source.row_count().map_or(MapSpec::FEATURES, |n| n.clamp(2, MapSpec::FEATURES as u64) as usize);
+        self.ridge(self.anchor(), features / 2 * 2).check(engine, &self.rounded(source))
+    }
+
+    /// The source in the precision of the features.
+    fn rounded<'a>(&self, source: &'a dyn Source) -> Scaled<'a> {
+        Scaled::new(source, Scaling::identity(source.input_dim()), self.precision(source))
+    }
+
+    fn precision(&self, source: &dyn Source) -> Precision {
+        self.precision.unwrap_or(if source.scalar_bytes() == 4 {
+            Precision::Single
+        } else {
+            Precision::Double
+        })
     }
 
     /// A constant target is a model that predicts it, with a warning.
@@ -95,7 +134,9 @@ impl Auto {
             let mut values = sample.iter().map(|row| row.targets[output]);
             let first = values.next();
             if sample.len() > 1 && values.all(|y| Some(y.to_bits()) == first.map(f64::to_bits)) {
-                let text = format!("target {output} is constant in all sampled rows: the model predicts the constant");
+                let text = format!(
+                    "target {output} is constant in all sampled rows: the model predicts the constant"
+                );
                 engine.tell(&Event::Warning { text: &text })?;
             }
         }
@@ -110,14 +151,16 @@ impl Auto {
         }
     }
 
-    fn spec(&self, kernel: Kernel, features: usize) -> MapSpec {
+    fn ridge(&self, kernel: Kernel, features: usize) -> Ridge {
         let usual = MapSpec::auto(kernel);
         let method = self.method.unwrap_or(usual.method);
-        MapSpec { method, features: self.features.unwrap_or(features), seed: self.seed, ..usual }
+        let map = MapSpec { method, features: self.features.unwrap_or(features), seed: self.seed, ..usual };
+        Ridge { map, lambda: self.lambda, intercept: true }
     }
 }
 
-/// `most` features, or two for each distinct row where that is less: more would only repeat what the rows can tell.
+/// `most` features, or one for each distinct row where that is less (an even number): beyond that, features cost more than
+/// the exact kernel would.
 pub(super) fn default_features(most: usize, sample: &Sample) -> usize {
-    most.min(2 * sample.len()).max(32)
+    most.min(sample.len().next_multiple_of(2)).max(32)
 }

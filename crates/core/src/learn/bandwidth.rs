@@ -85,7 +85,8 @@ fn anchor(family: Family, sample: &Sample, seed: u64) -> Kernel {
     let mut distances: Vec<f64> = (0..PAIRS)
         .filter_map(|pair| {
             let mut draws = Draws::new(seed, Stream::Pairs, pair);
-            let (i, j) = (draws.below(sample.len() as u64) as usize, draws.below(sample.len() as u64) as usize);
+            let (i, j) =
+                (draws.below(sample.len() as u64) as usize, draws.below(sample.len() as u64) as usize);
             let distance = unit.distance(&rows, i, j)?;
             (distance > 0.0).then_some(distance)
         })

@@ -78,7 +78,7 @@ impl Ridge {
     fn cost(&self, engine: &Engine, source: &dyn Source) -> Cost {
         let shape = RidgeShape {
             inputs: source.input_dim(),
-            features: self.map.features,
+            features: self.map.output_dim(source.input_dim()),
             outputs: source.target().outputs(),
             folds: self.folds(),
             scalar_bytes: source.scalar_bytes(),
@@ -103,9 +103,11 @@ impl Ridge {
                 expected: "positive and finite",
                 found: value.to_string(),
             }),
-            Lambda::CrossValidated { folds } if !(2..=64).contains(&folds) => {
-                Err(Error::Parameter { name: "folds", expected: "between 2 and 64", found: folds.to_string() })
-            }
+            Lambda::CrossValidated { folds } if !(2..=64).contains(&folds) => Err(Error::Parameter {
+                name: "folds",
+                expected: "between 2 and 64",
+                found: folds.to_string(),
+            }),
             _ => Ok(()),
         }
     }
@@ -123,15 +125,16 @@ impl Ridge {
         self.fit_with(engine, source, &sample)
     }
 
-    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+    pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         self.validate()?;
-        self.map.check(source.input_dim())?;
+        self.map.check(source.input_dim(), engine.memory_limit())?;
         if let Target::Classes { labels } = source.target()
             && labels.len() < 2
         {
             return Err(Error::OneClass { label: labels.text(0).to_owned() });
         }
-        let what = || format!("a ridge fit with {} features", self.map.features);
+        let features = self.map.output_dim(source.input_dim());
+        let what = || format!("a ridge fit with {features} features");
         engine.check_memory(what, self.cost(engine, source).peak_bytes)
     }
 
@@ -142,7 +145,8 @@ impl Ridge {
         let certificate = engine.install(|| Certificate::measure(&map, sample));
         let gram = self.gram(engine, source, &map)?;
         let (lambda, curve) = self.choose(engine, &gram)?;
-        let (solution, freedom) = engine.install(|| Normal::new(gram.total(), self.intercept).solve(lambda))?;
+        let (solution, freedom) =
+            engine.install(|| Normal::new(gram.total(), self.intercept).solve(lambda))?;
         let training = Training {
             rows: gram.rows(),
             lambda,
@@ -236,7 +240,8 @@ impl Ridge {
         let errors: Vec<Vec<f64>> = usable
             .par_iter()
             .map(|&k| {
-                let progress = Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction: None };
+                let progress =
+                    Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction: None };
                 engine.tell(&progress)?;
                 Ok(Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k)))
             })
@@ -269,7 +274,15 @@ struct Buffers<T> {
 }
 
 impl<T: Scalar> Buffers<T> {
-    fn absorb(&mut self, gram: &mut Gram, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, fold: &[usize], target: &Target) {
+    fn absorb(
+        &mut self,
+        gram: &mut Gram,
+        map: &Map,
+        rows: &Rows<'_, T>,
+        batch: &Batch<'_>,
+        fold: &[usize],
+        target: &Target,
+    ) {
         let features = self.features.sized(rows.count() * map.output_dim());
         map.apply_in_parallel(rows, features);
         if let Ok(z) = MatrixView::new(features, rows.count(), map.output_dim()) {

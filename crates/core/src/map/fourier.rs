@@ -32,7 +32,12 @@ pub(crate) struct Fourier {
     packed: Packed,
 }
 
-pub(super) fn validate(kernel: &Kernel, form: FourierForm, draw: FrequencyDraw, features: usize) -> Result<()> {
+pub(super) fn validate(
+    kernel: &Kernel,
+    form: FourierForm,
+    draw: FrequencyDraw,
+    features: usize,
+) -> Result<()> {
     let Some(spectrum) = kernel.spectrum() else {
         return Err(Error::Unsupported {
             what: format!("a Fourier map of {kernel}"),
@@ -59,7 +64,12 @@ pub(super) fn validate(kernel: &Kernel, form: FourierForm, draw: FrequencyDraw, 
 
 impl Fourier {
     /// Draws the frequencies of a valid spec.
-    pub(super) fn build(spec: &MapSpec, form: FourierForm, draw: FrequencyDraw, input_dim: usize) -> Result<Self> {
+    pub(super) fn build(
+        spec: &MapSpec,
+        form: FourierForm,
+        draw: FrequencyDraw,
+        input_dim: usize,
+    ) -> Result<Self> {
         validate(&spec.kernel, form, draw, spec.features)?;
         let count = if form == FourierForm::Pairs { spec.features / 2 } else { spec.features };
         let mut frequencies = match (spec.kernel.spectrum(), draw) {

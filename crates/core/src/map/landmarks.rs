@@ -37,7 +37,13 @@ pub(super) fn validate(tolerance: f64) -> Result<()> {
 
 impl Landmarks {
     /// Takes the first `count` rows of the sample, which are uniform, and whitens them if asked.
-    pub(super) fn fit(kernel: Kernel, whiten: bool, tolerance: f64, sample: &Sample, count: usize) -> Result<Self> {
+    pub(super) fn fit(
+        kernel: Kernel,
+        whiten: bool,
+        tolerance: f64,
+        sample: &Sample,
+        count: usize,
+    ) -> Result<Self> {
         if sample.is_empty() {
             return Err(Error::NoRows);
         }

@@ -95,7 +95,9 @@ impl MapSpec {
             Kernel::Gaussian { .. } => {
                 Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal }
             }
-            Kernel::Laplace { .. } => Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Independent },
+            Kernel::Laplace { .. } => {
+                Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Independent }
+            }
         };
         MapSpec { kernel, method, features: Self::FEATURES, seed: 0 }
     }
@@ -131,7 +133,7 @@ impl MapSpec {
 
     /// A map of rows with `input_dim` columns, from the seed alone.
     pub fn build(&self, input_dim: usize) -> Result<Map> {
-        self.check(input_dim)?;
+        self.check(input_dim, available_memory().unwrap_or(u64::MAX))?;
         match self.method {
             Method::Exact => Ok(self.map(input_dim, input_dim, State::Exact)),
             Method::Fourier { form, draw } => {
@@ -148,8 +150,10 @@ impl MapSpec {
 
     /// A map fitted to a sample of rows; where the map does not look at rows, the same as [`MapSpec::build`].
     pub fn fit(&self, sample: &Sample) -> Result<Map> {
-        let Method::Landmarks { whiten, tolerance } = self.method else { return self.build(sample.columns()) };
-        self.check(sample.columns())?;
+        let Method::Landmarks { whiten, tolerance } = self.method else {
+            return self.build(sample.columns());
+        };
+        self.check(sample.columns(), available_memory().unwrap_or(u64::MAX))?;
         let landmarks = Landmarks::fit(self.kernel, whiten, tolerance, sample, self.features)?;
         Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
     }
@@ -159,18 +163,22 @@ impl MapSpec {
     }
 
     /// Parameters, shape and memory, before anything large is made.
-    pub(crate) fn check(&self, input_dim: usize) -> Result<()> {
+    pub(crate) fn check(&self, input_dim: usize, limit: u64) -> Result<()> {
         self.validate()?;
         if input_dim == 0 {
             return Err(Error::NoColumns);
         }
         let needed = self.bytes(input_dim);
-        let limit = available_memory().unwrap_or(u64::MAX) / 10 * 9;
         if needed > limit {
             let what = format!("a map of {input_dim} columns to {} features", self.features);
             return Err(Error::Memory { what, needed, limit });
         }
         Ok(())
+    }
+
+    /// D of the map that will be made; at most that for landmarks.
+    pub fn output_dim(&self, input_dim: usize) -> usize {
+        if self.method == Method::Exact { input_dim } else { self.features }
     }
 
     /// Bytes of a map in memory, packed for both precisions.
@@ -254,14 +262,20 @@ impl Map {
     /// Features of all rows.
     pub fn transform<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Matrix<T>> {
         let size = (rows.count() as u64).saturating_mul((self.output_dim * size_of::<T>()) as u64);
-        engine.check_memory(|| format!("a matrix of {} × {} features", rows.count(), self.output_dim), size)?;
+        engine
+            .check_memory(|| format!("a matrix of {} × {} features", rows.count(), self.output_dim), size)?;
         let mut out = Matrix::zeros(rows.count(), self.output_dim);
         self.transform_into(engine, rows, out.as_mut_slice())?;
         Ok(out)
     }
 
     /// Features of all rows, written to memory of the caller's, row after row.
-    pub fn transform_into<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T]) -> Result<()> {
+    pub fn transform_into<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
         if rows.columns() != self.input_dim {
             return Err(Error::ColumnCount { expected: self.input_dim, found: rows.columns() });
         }

@@ -58,7 +58,9 @@ pub enum FileError {
         reason: String,
     },
     /// A safetensors file of somebody else's.
-    #[error("expected metadata under the key \"bochner\", found none: a safetensors file, but not a model of bochner")]
+    #[error(
+        "expected metadata under the key \"bochner\", found none: a safetensors file, but not a model of bochner"
+    )]
     NotAModel,
     /// A format that this version does not know.
     #[error("expected format {known}, found {found}; a newer bochner wrote this file")]
@@ -119,7 +121,9 @@ pub enum FileError {
         found: String,
     },
     /// The seed gives other frequencies here than where the model was made.
-    #[error("expected a map with fingerprint {expected}, this machine makes {found}: predictions would differ")]
+    #[error(
+        "expected a map with fingerprint {expected}, this machine makes {found}: predictions would differ"
+    )]
     Fingerprint {
         /// As stored.
         expected: String,
@@ -231,7 +235,9 @@ impl Model {
     /// A model from the bytes of its file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model> {
         let size = bytes.len() as u64;
-        let Some(start) = bytes.first_chunk::<8>() else { return Err(FileError::Short { found: size }.into()) };
+        let Some(start) = bytes.first_chunk::<8>() else {
+            return Err(FileError::Short { found: size }.into());
+        };
         check_header(start, size)?;
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(container)?;
         let json = header.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or(FileError::NotAModel)?;
@@ -365,7 +371,12 @@ struct Tensor {
 
 impl Tensor {
     fn numbers(name: &'static str, shape: Vec<usize>, values: &[f64]) -> Tensor {
-        Tensor { name, dtype: Dtype::F64, shape, bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect() }
+        Tensor {
+            name,
+            dtype: Dtype::F64,
+            shape,
+            bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
     }
 
     /// Strings end to end, and where each ends.
@@ -440,7 +451,7 @@ impl<'a> File<'a> {
         let spec = meta.map.clone();
         // Shapes that coefficients confirm come first: nothing is made whose size the file does not back.
         self.numbers("coefficients", &[meta.outputs, meta.output_dim])?;
-        spec.check(meta.input_dim)?;
+        spec.check(meta.input_dim, crate::plan::available_memory().unwrap_or(u64::MAX))?;
         let map = match spec.method {
             Method::Landmarks { whiten, .. } => {
                 let rows = self.matrix("landmarks", meta.output_dim, meta.input_dim)?;
@@ -449,7 +460,7 @@ impl<'a> File<'a> {
                 Map::from_landmarks(spec, Landmarks::new(rows, whitening))
             }
             _ => {
-                let expected = if spec.method == Method::Exact { meta.input_dim } else { spec.features };
+                let expected = spec.output_dim(meta.input_dim);
                 if expected != meta.output_dim {
                     return Err(mismatch("features", expected, meta.output_dim));
                 }

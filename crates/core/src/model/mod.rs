@@ -8,7 +8,7 @@ use crate::encode::{Columns, Labels, rows_of};
 use crate::learn::CurvePoint;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
-use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Result, Rows, Scalar};
 
 /// What the outputs mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +134,10 @@ impl Model {
         AnyRows<'a>: From<Rows<'a, T>>,
     {
         if rows.columns() != self.encoder.columns().count() {
-            return Err(Error::ColumnCount { expected: self.encoder.columns().count(), found: rows.columns() });
+            return Err(Error::ColumnCount {
+                expected: self.encoder.columns().count(),
+                found: rows.columns(),
+            });
         }
         rows.check_finite(0)?;
         let outputs = self.intercept.len();
@@ -152,9 +155,14 @@ impl Model {
     }
 
     /// As [`Model::decide`] for a table with the model's columns, wherever they stand in it.
-    pub fn decide_table(&self, engine: &Engine, table: &Table, columns: &[ColumnInfo]) -> Result<Matrix<f64>> {
+    pub fn decide_table(
+        &self,
+        engine: &Engine,
+        table: &Table,
+        columns: &[ColumnInfo],
+    ) -> Result<Matrix<f64>> {
         let positions = self.encoder.columns().positions(columns)?;
-        let rows: OwnedRows<f64> = rows_of(table, self.encoder.columns(), &positions)?;
+        let rows = rows_of(table, self.encoder.columns(), &positions)?;
         self.decide(engine, rows.view())
     }
 
@@ -171,7 +179,7 @@ impl Model {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
             let mut z = vec![T::default(); piece.count() * features];
             match self.encoder.scaling() {
-                Some(scaling) => self.map.apply(&scaling.rows(&piece).view(), &mut z),
+                Some(scaling) => self.map.apply(&scaling.rows::<T, T>(&piece).view(), &mut z),
                 None => self.map.apply(&piece, &mut z),
             }
             out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
@@ -182,7 +190,9 @@ impl Model {
 
     /// The class of each row of outputs; all zero for a regression.
     pub fn classes(&self, outputs: &Matrix<f64>) -> Vec<usize> {
-        let largest = |row: &[f64]| row.iter().enumerate().fold(0, |best, (o, v)| if *v > row[best] { o } else { best });
+        let largest = |row: &[f64]| {
+            row.iter().enumerate().fold(0, |best, (o, v)| if *v > row[best] { o } else { best })
+        };
         let class = |row: &[f64]| match (&self.head, row) {
             (Head::Features | Head::Regression, _) => 0,
             (Head::Classification { .. }, [score]) => usize::from(*score > 0.0),

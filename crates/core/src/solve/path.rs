@@ -37,7 +37,8 @@ impl Path {
         let outputs = self.sides.columns();
         // Coefficients of all λ and outputs side by side.
         let mut all = Matrix::zeros(self.sides.rows(), lambdas.len() * outputs);
-        let solved: Vec<bool> = (0..lambdas.len()).map(|l| self.solve(lambdas[l], &mut all, l * outputs)).collect();
+        let solved: Vec<bool> =
+            (0..lambdas.len()).map(|l| self.solve(lambdas[l], &mut all, l * outputs)).collect();
         self.form.rotate_back(&mut all);
         let images = multiply(&held_out.products, &all);
         let columns = |matrix: &Matrix<f64>, start: usize| {

@@ -281,7 +281,9 @@ mod tests {
     /// One loop per sum.
     fn naive(data: &Data, keep: impl Fn(usize) -> bool) -> Sums {
         let (n, d, t) = (data.z.rows(), data.z.columns(), data.y.columns());
-        let sum = |f: &dyn Fn(usize) -> f64| -> f64 { (0..n).filter(|&i| keep(i)).map(|i| data.weights[i] * f(i)).sum() };
+        let sum = |f: &dyn Fn(usize) -> f64| -> f64 {
+            (0..n).filter(|&i| keep(i)).map(|i| data.weights[i] * f(i)).sum()
+        };
         let (z, y) = (&data.z, &data.y);
         Sums {
             products: Matrix::from_fn(d, d, |a, b| sum(&|i| z.row(i)[a] * z.row(i)[b])),
@@ -308,7 +310,8 @@ mod tests {
     fn sums_are_those_of_a_naive_loop() {
         for (features, outputs) in [(1, 1), (5, 2), (200, 1), (193, 11)] {
             let data = data(131, features, outputs);
-            for (gram, tolerance) in [(read::<f64>(&data, 0..131), 1e-12), (read::<f32>(&data, 0..131), 2e-4)] {
+            for (gram, tolerance) in [(read::<f64>(&data, 0..131), 1e-12), (read::<f32>(&data, 0..131), 2e-4)]
+            {
                 assert_equal(&gram.total(), &naive(&data, |_| true), tolerance);
                 for k in 0..3 {
                     assert_equal(&gram.only(k), &naive(&data, |i| i * 7 % 3 == k), tolerance);
@@ -342,7 +345,8 @@ mod tests {
         let rows: Vec<usize> = (0..20).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
         let take = |m: &Matrix<f64>| Matrix::from_fn(rows.len(), m.columns(), |i, j| m.row(rows[i])[j]);
         let repeated = Data { z: take(&weighted.z), y: take(&weighted.y), weights: vec![1.0; rows.len()] };
-        let (mut a, b) = (read::<f64>(&weighted, 0..20).total(), read::<f64>(&repeated, 0..rows.len()).total());
+        let (mut a, b) =
+            (read::<f64>(&weighted, 0..20).total(), read::<f64>(&repeated, 0..rows.len()).total());
         a.rows = b.rows;
         assert_equal(&a, &b, 1e-12);
     }

@@ -68,7 +68,8 @@ impl Sample {
     }
 
     fn admits(&self, hash: u64) -> bool {
-        self.rows.len() < self.capacity || self.rows.last_key_value().is_some_and(|(&largest, _)| hash <= largest)
+        self.rows.len() < self.capacity
+            || self.rows.last_key_value().is_some_and(|(&largest, _)| hash <= largest)
     }
 
     fn insert(&mut self, hash: u64, row: SampledRow) {
@@ -221,7 +222,8 @@ mod tests {
         let mut hits = [0usize; 40];
         for seed in 0..seeds {
             let mut sample = Sample::zero(10, 1, seed);
-            let batch = Batch { rows: AnyRows::F64(Rows::Dense(rows)), targets: rows, weights: None, first_row: 0 };
+            let batch =
+                Batch { rows: AnyRows::F64(Rows::Dense(rows)), targets: rows, weights: None, first_row: 0 };
             sample.absorb(&batch, &Target::Numbers { outputs: 1 });
             sample.iter().for_each(|row| hits[row.targets[0] as usize - 1] += 1);
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use bochner::{
-    Arrays, Engine, FourierForm, FrequencyDraw, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge,
-    Rows, Target,
+    Arrays, Engine, FourierForm, FrequencyDraw, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method,
+    Model, Ridge, Rows, Target,
 };
 use bochner_testkit::{Absolute, assert_close, classification};
 use serde::Deserialize;
@@ -28,7 +28,8 @@ struct Case {
 /// `golden/features.py` computes them with 40 digits from the definitions alone.
 #[test]
 fn features_are_those_of_an_independent_script() {
-    let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(golden("features.json")).unwrap()).unwrap();
+    let cases: Vec<Case> =
+        serde_json::from_str(&std::fs::read_to_string(golden("features.json")).unwrap()).unwrap();
     assert_eq!(cases.len(), 6);
     for case in cases {
         let kernel = match case.kernel.as_str() {

@@ -1,7 +1,9 @@
 //! Model files that are damaged, cut short or made to harm are clear errors, never panics, and nothing large is made for them.
 
 use bochner::model::file::FileError;
-use bochner::{Arrays, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows, Target};
+use bochner::{
+    Arrays, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows, Target,
+};
 use proptest::prelude::*;
 
 use crate::table::{engine, rows};

@@ -1,8 +1,8 @@
 //! Bad input is an error that holds the numbers; nothing panics.
 
 use bochner::{
-    Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels, Lambda,
-    MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
+    Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels,
+    Lambda, MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
 };
 use proptest::prelude::*;
 
@@ -30,12 +30,16 @@ fn values_that_are_not_finite_are_named() {
     y[4] = f64::INFINITY;
     let error = fit(&x, &y, None).unwrap_err().to_string();
     assert_eq!(error, "expected a finite number, found inf at row 4, column 0 of the targets");
-    let error = fit(&x, &[1.0; 10], Some(&[1., 1., -2., 1., 1., 1., 1., 1., 1., 1.])).unwrap_err().to_string();
+    let error =
+        fit(&x, &[1.0; 10], Some(&[1., 1., -2., 1., 1., 1., 1., 1., 1., 1.])).unwrap_err().to_string();
     assert_eq!(error, "expected weights that are not negative, found -2 at row 2");
     let model = fit(&x, &(0..10).map(f64::from).collect::<Vec<_>>(), None).unwrap();
     let (mut new, _) = rows(3);
     new.row_mut(1)[0] = f64::INFINITY;
-    assert!(matches!(model.decide(&engine(1), Rows::from(&new)), Err(Error::NotFinite { row: 1, column: 0, .. })));
+    assert!(matches!(
+        model.decide(&engine(1), Rows::from(&new)),
+        Err(Error::NotFinite { row: 1, column: 0, .. })
+    ));
 }
 
 #[test]
@@ -54,7 +58,10 @@ fn shapes_that_do_not_fit_are_named() {
 fn parameters_outside_their_domain_are_named() {
     let build = |spec: MapSpec| spec.build(3).unwrap_err().to_string();
     let gaussian = MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 });
-    assert_eq!(build(MapSpec { features: 0, ..gaussian.clone() }), "expected features to be at least 1, found 0");
+    assert_eq!(
+        build(MapSpec { features: 0, ..gaussian.clone() }),
+        "expected features to be at least 1, found 0"
+    );
     assert_eq!(
         build(MapSpec { features: 7, ..gaussian.clone() }),
         "expected features to be even for (cos, sin) pairs, found 7"
@@ -75,7 +82,8 @@ fn parameters_outside_their_domain_are_named() {
         (Lambda::Given { value: f64::NAN }, "expected lambda to be positive and finite, found NaN"),
         (Lambda::CrossValidated { folds: 1 }, "expected folds to be between 2 and 64, found 1"),
     ] {
-        let error = Ridge { map: gaussian.clone(), lambda, intercept: true }.fit(&engine(1), &(&x, &y)).unwrap_err();
+        let error =
+            Ridge { map: gaussian.clone(), lambda, intercept: true }.fit(&engine(1), &(&x, &y)).unwrap_err();
         assert_eq!(error.to_string(), text);
     }
 }
@@ -89,11 +97,28 @@ fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
     assert!(matches!(error, Error::Memory { needed, .. } if needed > 1 << 40), "{error}");
     assert!(matches!(huge.build(7), Err(Error::Memory { .. })));
     let small = EngineSpec { memory_limit: Some(10 << 20), ..EngineSpec::default() }.build();
-    let error = Ridge::new(MapSpec::auto(Kernel::Gaussian { sigma: 1.0 })).fit(&small, &(&x, &y)).unwrap_err();
+    let error =
+        Ridge::new(MapSpec::auto(Kernel::Gaussian { sigma: 1.0 })).fit(&small, &(&x, &y)).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("2048 features") && text.contains("10.0 MiB") && text.contains("raise the limit"), "{text}");
+    assert!(
+        text.contains("2048 features") && text.contains("10.0 MiB") && text.contains("raise the limit"),
+        "{text}"
+    );
     let most = MapSpec { features: usize::MAX - 1, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
     assert!(matches!(most.build(usize::MAX), Err(Error::Memory { .. })));
+}
+
+/// The exact map has as many features as columns, whatever D says: that is what must fit.
+#[test]
+fn a_wide_linear_fit_is_refused_before_it_starts() {
+    let x = Matrix::<f64>::zeros(3, 200_000);
+    let small = EngineSpec { memory_limit: Some(1 << 30), ..EngineSpec::default() }.build();
+    let linear = Auto { kernel: KernelChoice::Given(Kernel::Linear), ..Auto::default() };
+    let error = linear.fit(&small, &(&x, &vec![1.0, 2.0, 3.0])).unwrap_err();
+    assert!(matches!(error, Error::Memory { needed, .. } if needed > 100 << 30), "{error}");
+    let given = Auto { features: Some(100_000), ..Auto::default() };
+    let (x, _) = rows(10);
+    assert!(matches!(given.fit(&small, &(&x, &vec![0.0; 10])), Err(Error::Memory { .. })));
 }
 
 #[test]
@@ -187,6 +212,7 @@ proptest! {
             features: Some(features),
             seed,
             lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
+            precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
         };
         if let Ok(model) = auto.fit(&engine(1), &(&x, &y)) {

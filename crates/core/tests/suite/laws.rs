@@ -1,11 +1,15 @@
 //! Laws that every map and every model obeys, over the table of all kernels and maps.
 
-
-
-use bochner::certify::Certificate;
-use bochner::{Arrays, Csr, Kernel, Labels, Lambda, LabelKind, MapSpec, Matrix, MatrixView, Model, Ridge, Rows, Target};
-use bochner_testkit::{Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression};
 use crate::table::{INPUTS, engine, fitted, rows, sample, single, specs};
+use bochner::certify::Certificate;
+use bochner::encode::Precision;
+use bochner::{
+    Arrays, Auto, Csr, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Model, Ridge, Rows,
+    Target,
+};
+use bochner_testkit::{
+    Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression,
+};
 
 #[test]
 fn features_have_the_shape_that_the_map_says() {
@@ -40,7 +44,10 @@ fn threads_do_not_change_a_bit() {
         let map = fitted(&spec);
         let one = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         for threads in [2, 7] {
-            assert_same_bits(map.transform(&engine(threads), &Rows::from(&x)).unwrap().as_slice(), one.as_slice());
+            assert_same_bits(
+                map.transform(&engine(threads), &Rows::from(&x)).unwrap().as_slice(),
+                one.as_slice(),
+            );
         }
     }
 }
@@ -116,7 +123,10 @@ fn saving_and_loading_gives_the_same_features() {
         let certificate = Certificate::measure(&map, &sample);
         let bytes = Model::of_map(map, certificate.clone()).to_bytes().unwrap();
         let loaded = Model::from_bytes(&bytes).unwrap();
-        assert_same_bits(loaded.map().transform(&engine(1), &Rows::from(&x)).unwrap().as_slice(), features.as_slice());
+        assert_same_bits(
+            loaded.map().transform(&engine(1), &Rows::from(&x)).unwrap().as_slice(),
+            features.as_slice(),
+        );
         assert_eq!(loaded.certificate(), &certificate);
         assert_eq!(loaded.to_bytes().unwrap(), bytes, "{spec:?}");
     }
@@ -126,7 +136,9 @@ fn saving_and_loading_gives_the_same_features() {
 #[test]
 fn the_residual_bounds_the_error_of_landmarks() {
     let (x, _) = rows(120);
-    for spec in specs().into_iter().filter(|s| matches!(s.method, bochner::Method::Landmarks { whiten: true, .. })) {
+    for spec in
+        specs().into_iter().filter(|s| matches!(s.method, bochner::Method::Landmarks { whiten: true, .. }))
+    {
         let map = fitted(&spec);
         let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         let inner = |i: usize, j: usize| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum::<f64>();
@@ -156,7 +168,8 @@ fn all_rows_as_landmarks_reproduce_the_kernel() {
         let map = spec.fit(&sample(Rows::from(&x), 0)).unwrap();
         let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         let gram = kernel.gram(&Rows::from(&x), &Rows::from(&x)).unwrap();
-        let approximate = Matrix::from_fn(60, 60, |i, j| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum());
+        let approximate =
+            Matrix::from_fn(60, 60, |i, j| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum());
         assert_close(approximate.as_slice(), gram.as_slice(), Absolute(1e-9));
         if kernel == Kernel::Linear {
             assert_eq!(map.output_dim(), INPUTS, "the rank of the rows");
@@ -173,8 +186,9 @@ fn kernels_agree_with_their_definition_in_every_form() {
         _ => bochner_testkit::linear(x, y),
     };
     for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 0.8 }, Kernel::Laplace { scale: 3.0 }] {
-        let expected =
-            bochner_testkit::gram(dense.as_slice(), 30, dense.as_slice(), 30, INPUTS, |x, y| naive(kernel, x, y));
+        let expected = bochner_testkit::gram(dense.as_slice(), 30, dense.as_slice(), 30, INPUTS, |x, y| {
+            naive(kernel, x, y)
+        });
         let (d, s) = (Rows::from(&dense), Rows::from(&sparse));
         for (x, y) in [(&d, &d), (&d, &s), (&s, &d), (&s, &s)] {
             assert_close(kernel.gram(x, y).unwrap().as_slice(), &expected, Absolute(1e-13));
@@ -219,6 +233,35 @@ fn models_have_the_same_bytes_for_any_number_of_threads() {
     }
 }
 
+/// Landmarks are factored by blocks of 64, sums have several tiles: everything that threads share.
+#[test]
+fn large_landmark_models_have_the_same_bytes_for_any_number_of_threads() {
+    let (x, y) = regression(2500, INPUTS, 1, 17);
+    let (x, y) = (Matrix::new(2500, INPUTS, x).unwrap(), y);
+    let bytes = |threads| {
+        let map = MapSpec { features: 300, seed: 5, ..MapSpec::landmarks(Kernel::Laplace { scale: 8.0 }) };
+        Ridge::new(map).fit(&engine(threads), &(&x, &y)).unwrap().to_bytes().unwrap()
+    };
+    let one = bytes(1);
+    assert!(one == bytes(2) && one == bytes(7));
+}
+
+/// Columns are scaled in double precision and then rounded: a time in seconds since 1970 keeps its minutes.
+#[test]
+fn single_precision_comes_after_scaling() {
+    let n = 2000;
+    let x = Matrix::from_fn(n, 1, |i, _| 1.7e9 + i as f64);
+    let y: Vec<f64> = (0..n).map(|i| (i as f64 / 200.0).sin()).collect();
+    let error = |precision| {
+        let model =
+            Auto { precision: Some(precision), ..Auto::default() }.fit(&engine(2), &(&x, &y)).unwrap();
+        let found = model.decide(&engine(2), Rows::from(&x)).unwrap();
+        found.as_slice().iter().zip(&y).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let (single, double) = (error(Precision::Single), error(Precision::Double));
+    assert!(single < 2e-2 && single < 3.0 * double + 1e-3, "{single} and {double}");
+}
+
 #[test]
 fn predictions_of_a_row_do_not_depend_on_threads_or_company() {
     let (x, y) = regression(300, INPUTS, 2, 8);
@@ -250,7 +293,8 @@ fn saving_and_loading_a_model_gives_the_same_predictions() {
     assert_eq!(loaded.head(), saved.head());
     assert_eq!(loaded.training(), saved.training());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
-    let right = loaded.classes(&decide(&loaded)).iter().zip(&classes).filter(|(a, b)| **a == **b as usize).count();
+    let right =
+        loaded.classes(&decide(&loaded)).iter().zip(&classes).filter(|(a, b)| **a == **b as usize).count();
     assert!(right > 180, "{right} of 200");
 }
 
@@ -272,7 +316,8 @@ fn weight_equals_repetition_through_the_whole_fit() {
         let repetition = Arrays::new(Rows::from(&rx), ry.view(), None, target.clone()).unwrap();
         let a = ridge.fit(&engine(2), &weighted).unwrap();
         let b = ridge.fit(&engine(2), &repetition).unwrap();
-        let (za, zb) = (a.decide(&engine(1), Rows::from(&x)).unwrap(), b.decide(&engine(1), Rows::from(&x)).unwrap());
+        let (za, zb) =
+            (a.decide(&engine(1), Rows::from(&x)).unwrap(), b.decide(&engine(1), Rows::from(&x)).unwrap());
         assert_close(za.as_slice(), zb.as_slice(), Absolute(1e-7));
         assert_eq!(a.certificate().measured.map(|m| m.pairs), b.certificate().measured.map(|m| m.pairs));
     }

@@ -2,8 +2,8 @@
 
 use bochner::{Arrays, Kernel, Lambda, MapSpec, Matrix, Method, Ridge, Rows, Target};
 use bochner_testkit::{
-    Absolute, Relative, assert_close, cross_validated_mse, degrees_of_freedom, kernel_ridge_with_intercept, predict,
-    regression, ridge,
+    Absolute, Relative, assert_close, cross_validated_mse, degrees_of_freedom, kernel_ridge_with_intercept,
+    predict, regression, ridge,
 };
 
 use crate::table::{INPUTS, engine};
@@ -63,9 +63,8 @@ fn the_cross_validation_curve_is_that_of_refitting() {
     let k = 4;
     let map = spec(16);
     let mut hash = bochner::content::ContentHash::new(map.seed, bochner::random::Stream::Folds);
-    let folds: Vec<usize> = (0..120)
-        .map(|i| ((u128::from(hash.of(&Rows::from(&p.x), i)) * k as u128) >> 64) as usize)
-        .collect();
+    let folds: Vec<usize> =
+        (0..120).map(|i| ((u128::from(hash.of(&Rows::from(&p.x), i)) * k as u128) >> 64) as usize).collect();
     for (weighted, intercept) in [(false, true), (true, true), (true, false)] {
         let weights = weighted.then_some(&p.weights[..]);
         let ridge = Ridge { map: map.clone(), lambda: Lambda::CrossValidated { folds: k }, intercept };
@@ -75,12 +74,22 @@ fn the_cross_validation_curve_is_that_of_refitting() {
         let z = model.map().transform(&engine(1), &Rows::from(&p.x)).unwrap();
         for point in training.curve.iter().filter(|point| point.lambda > 1e-7) {
             let naive = cross_validated_mse(
-                z.as_slice(), 120, 16, p.y.as_slice(), 2, weights, &folds, k, point.lambda, intercept,
+                z.as_slice(),
+                120,
+                16,
+                p.y.as_slice(),
+                2,
+                weights,
+                &folds,
+                k,
+                point.lambda,
+                intercept,
             );
             assert_close(&[point.error], &[naive], Relative(1e-9));
         }
         let best = training.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let chosen = training.curve.iter().find(|point| point.lambda.to_bits() == training.lambda.to_bits()).unwrap();
+        let chosen =
+            training.curve.iter().find(|point| point.lambda.to_bits() == training.lambda.to_bits()).unwrap();
         assert_eq!(chosen.error.to_bits(), best.to_bits());
     }
 }
@@ -108,9 +117,10 @@ fn with_all_rows_as_landmarks_it_is_kernel_ridge() {
 #[test]
 fn linear_is_ordinary_ridge() {
     let p = problem(80, 3);
-    let model = Ridge { map: MapSpec::auto(Kernel::Linear), lambda: Lambda::Given { value: 0.1 }, intercept: true }
-        .fit(&engine(1), &arrays(&p, false))
-        .unwrap();
+    let model =
+        Ridge { map: MapSpec::auto(Kernel::Linear), lambda: Lambda::Given { value: 0.1 }, intercept: true }
+            .fit(&engine(1), &arrays(&p, false))
+            .unwrap();
     let (c, b) = ridge(p.x.as_slice(), 80, INPUTS, p.y.as_slice(), 3, None, 0.1, true);
     let ours = Matrix::from_fn(INPUTS, 3, |j, o| model.coefficients().row(o)[j]);
     assert_close(ours.as_slice(), &c, Absolute(1e-10));
@@ -123,7 +133,9 @@ fn single_precision_is_close_to_double() {
     let p = problem(5000, 1);
     let single = crate::table::single(&p.x);
     let fit = |rows: &dyn bochner::Source| {
-        Ridge { map: spec(64), lambda: Lambda::Given { value: 1e-5 }, intercept: true }.fit(&engine(2), rows).unwrap()
+        Ridge { map: spec(64), lambda: Lambda::Given { value: 1e-5 }, intercept: true }
+            .fit(&engine(2), rows)
+            .unwrap()
     };
     let double = fit(&arrays(&p, false));
     let target = Target::Numbers { outputs: 1 };

@@ -2,7 +2,9 @@
 
 use bochner::certify::{Bound, Certificate};
 use bochner::{Engine, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Rows};
-use bochner_testkit::{ALPHA, Absolute, assert_close, bernstein_radius, binomial_upper, hoeffding_radius, variance_interval};
+use bochner_testkit::{
+    ALPHA, Absolute, assert_close, bernstein_radius, binomial_upper, hoeffding_radius, variance_interval,
+};
 
 use crate::table::{INPUTS, rows, sample};
 
@@ -13,8 +15,15 @@ fn points() -> Matrix<f64> {
 
 /// z(x)·z(y) of `count` independent maps with `features` features each: consecutive parts of one large map, whose frequencies are
 /// independent (orthogonal ones from block to block: there `features` must make whole blocks).
-fn estimates(kernel: Kernel, form: FourierForm, draw: FrequencyDraw, features: usize, count: usize) -> Vec<f64> {
-    let spec = MapSpec { kernel, method: Method::Fourier { form, draw }, features: features * count, seed: 0 };
+fn estimates(
+    kernel: Kernel,
+    form: FourierForm,
+    draw: FrequencyDraw,
+    features: usize,
+    count: usize,
+) -> Vec<f64> {
+    let spec =
+        MapSpec { kernel, method: Method::Fourier { form, draw }, features: features * count, seed: 0 };
     let z = spec.build(3).unwrap().transform(&Engine::default(), &Rows::from(&points())).unwrap();
     let parts = z.row(0).chunks_exact(features).zip(z.row(1).chunks_exact(features));
     parts.map(|(x, y)| count as f64 * x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()).collect()
@@ -61,9 +70,15 @@ fn fourier_maps_are_unbiased() {
             Kernel::Laplace { scale } => Kernel::Laplace { scale: 1.1 * scale },
             other => other,
         };
-        assert!((estimate - exact(wider)).abs() > radius, "no power against a wrong spectrum: {kernel} {form:?}");
+        assert!(
+            (estimate - exact(wider)).abs() > radius,
+            "no power against a wrong spectrum: {kernel} {form:?}"
+        );
         let factor = if form == FourierForm::Offset { 0.5 } else { 1.05 };
-        assert!((factor * estimate - exact(kernel)).abs() > radius, "no power against a wrong scale: {kernel} {form:?}");
+        assert!(
+            (factor * estimate - exact(kernel)).abs() > radius,
+            "no power against a wrong scale: {kernel} {form:?}"
+        );
     }
 }
 
@@ -105,7 +120,10 @@ fn fourier_maps_have_their_variance() {
         let (low, high) = variance_interval(&samples, range, ALPHA);
         assert!(low <= variance && variance <= high, "{kernel} {form:?}: {variance} outside [{low}, {high}]");
         for mutant in mutants {
-            assert!(mutant < low || mutant > high, "no power: {mutant} inside [{low}, {high}] for {kernel} {form:?}");
+            assert!(
+                mutant < low || mutant > high,
+                "no power: {mutant} inside [{low}, {high}] for {kernel} {form:?}"
+            );
         }
     }
 }
@@ -123,7 +141,9 @@ fn orthogonal_frequencies_have_lower_variance() {
 #[test]
 fn pairs_have_length_one() {
     for (kernel, form, draw, _) in maps().into_iter().filter(|m| m.1 == FourierForm::Pairs) {
-        let map = MapSpec { kernel, method: Method::Fourier { form, draw }, features: 64, seed: 1 }.build(3).unwrap();
+        let map = MapSpec { kernel, method: Method::Fourier { form, draw }, features: 64, seed: 1 }
+            .build(3)
+            .unwrap();
         let z = map.transform(&Engine::default(), &Rows::from(&points())).unwrap();
         assert_close(&[z.row(0).iter().map(|z| z * z).sum()], &[1.0], Absolute(1e-14));
     }
@@ -141,7 +161,8 @@ fn the_finite_set_bound_holds_for_nearly_all_seeds() {
             let method = Method::Fourier { form, draw: FrequencyDraw::Independent };
             let spec = MapSpec { kernel: Kernel::Gaussian { sigma: 1.0 }, method, features: 200, seed };
             let map = spec.fit(&sampled).unwrap();
-            let Bound::FiniteSet { epsilon, points, holds, .. } = Certificate::measure(&map, &sampled).bound else {
+            let Bound::FiniteSet { epsilon, points, holds, .. } = Certificate::measure(&map, &sampled).bound
+            else {
                 panic!("Fourier maps have a finite-set bound")
             };
             assert!(holds && points == 16);
@@ -157,7 +178,10 @@ fn the_finite_set_bound_holds_for_nearly_all_seeds() {
             third += usize::from(worst > epsilon / 3.0);
         }
         assert!(broken as f64 <= 0.05 * seeds as f64, "{broken} of {seeds} {form:?}");
-        assert!(binomial_upper(seeds as usize - third, seeds as usize, ALPHA) < 0.95, "no power: {third} {form:?}");
+        assert!(
+            binomial_upper(seeds as usize - third, seeds as usize, ALPHA) < 0.95,
+            "no power: {third} {form:?}"
+        );
     }
 }
 
@@ -197,10 +221,11 @@ fn the_error_falls_with_the_root_of_the_number_of_features() {
     let count = 100_000;
     let square = |features: usize| {
         let k = exact(GAUSSIAN);
-        let e: Vec<f64> = estimates(GAUSSIAN, FourierForm::Pairs, FrequencyDraw::Independent, features, count)
-            .iter()
-            .map(|z| (z - k).powi(2))
-            .collect();
+        let e: Vec<f64> =
+            estimates(GAUSSIAN, FourierForm::Pairs, FrequencyDraw::Independent, features, count)
+                .iter()
+                .map(|z| (z - k).powi(2))
+                .collect();
         (mean(&e), (1.0 - k * k).powi(2) / features as f64)
     };
     for features in [4, 16] {

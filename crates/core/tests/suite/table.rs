@@ -1,11 +1,11 @@
 //! The table of (kernel, map) that the laws run over, and the data they run on.
 
-use bochner::{
-    Arrays, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, MatrixView, Method, Rows,
-    Target,
-};
 use bochner::stat::Sample;
 use bochner::sweep::sweep;
+use bochner::{
+    Arrays, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, MatrixView,
+    Method, Rows, Target,
+};
 use bochner_testkit::{densify, sparse};
 
 /// Columns of the rows that laws are tested on.
@@ -15,10 +15,16 @@ pub(crate) const INPUTS: usize = 7;
 pub(crate) fn specs() -> Vec<MapSpec> {
     let gaussian = Kernel::Gaussian { sigma: 1.3 };
     let laplace = Kernel::Laplace { scale: 4.0 };
-    let mut specs = vec![MapSpec { kernel: Kernel::Linear, method: Method::Exact, features: INPUTS, seed: 1 }];
+    let mut specs =
+        vec![MapSpec { kernel: Kernel::Linear, method: Method::Exact, features: INPUTS, seed: 1 }];
     for form in [FourierForm::Pairs, FourierForm::Offset] {
         for draw in [FrequencyDraw::Independent, FrequencyDraw::Orthogonal] {
-            specs.push(MapSpec { kernel: gaussian, method: Method::Fourier { form, draw }, features: 50, seed: 2 });
+            specs.push(MapSpec {
+                kernel: gaussian,
+                method: Method::Fourier { form, draw },
+                features: 50,
+                seed: 2,
+            });
         }
         let method = Method::Fourier { form, draw: FrequencyDraw::Independent };
         specs.push(MapSpec { kernel: laplace, method, features: 50, seed: 3 });
@@ -56,8 +62,14 @@ pub(crate) fn sample(rows: Rows<'_, f64>, seed: u64) -> Sample {
     let arrays = Arrays::new(rows, targets, None, Target::Numbers { outputs: 1 }).unwrap();
     let columns = rows.columns();
     let target = Target::Numbers { outputs: 1 };
-    sweep(&engine(1), &arrays, "sample", || Sample::zero(1000, columns, seed), |s, batch| s.absorb(batch, &target))
-        .unwrap()
+    sweep(
+        &engine(1),
+        &arrays,
+        "sample",
+        || Sample::zero(1000, columns, seed),
+        |s, batch| s.absorb(batch, &target),
+    )
+    .unwrap()
 }
 
 /// The map of a spec, fitted to 60 rows if it looks at rows.
