@@ -62,3 +62,8 @@ pub use map::{FourierForm, FrequencyDraw, Map, MapSpec, Method};
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};
 pub use model::{Head, Model};
 pub use source::{Arrays, Batch, Batches, Source, Target};
+
+/// Runs the README's Rust example with the doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,9 +1,9 @@
 //! What was found on the data.
 //!
 //! ```text
-//! q pairs of rows, eᵢ = |z(x)·z(y) − k(x, y)| ∈ [0, R]:     mean e ± √(2V·ln(3/δ)/q) + 3R·ln(3/δ)/q
+//! q pairs of rows, eᵢ = |z(x)·z(y) − k(x, y)| ∈ [0, R]:     mean e ± (√(2V·L/q) + 7R·L/(3(q − 1))),   L = ln(3/δ)
 //! ```
-//! V is the empirical variance (empirical Bernstein, Audibert, Munos & Szepesvári 2009, two-sided). If the sample holds every distinct
+//! V is the sample variance (empirical Bernstein after Maurer & Pontil 2009, both sides at once). If the sample holds every distinct
 //! row, pairs are drawn from it with replacement and the interval is about the data themselves; otherwise pairs are disjoint, hence
 //! as good as drawn from the data, and the interval is about all pairs of its distinct rows.
 
@@ -61,12 +61,12 @@ impl Measured {
     fn summary(errors: &[f64], range: f64, delta: f64) -> Measured {
         let q = errors.len() as f64;
         let mean = errors.iter().sum::<f64>() / q;
-        let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / q;
+        let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (q - 1.0);
         let log = (3.0 / delta).ln();
         Measured {
             pairs: errors.len() as u64,
             mean,
-            radius: (2.0 * variance * log / q).sqrt() + 3.0 * range * log / q,
+            radius: (2.0 * variance * log / q).sqrt() + 7.0 * range * log / (3.0 * (q - 1.0)),
             delta,
             largest: errors.iter().copied().fold(0.0, f64::max),
         }
@@ -75,6 +75,7 @@ impl Measured {
 
 /// Pairs of different rows.
 fn pairs(seed: u64, count: usize, population: u64) -> Option<Vec<(usize, usize)>> {
+    // Two pairs at least, for a variance.
     if count < 2 {
         return None;
     }

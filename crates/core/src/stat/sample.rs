@@ -74,6 +74,14 @@ impl Sample {
 
     fn insert(&mut self, hash: u64, row: SampledRow) {
         match self.rows.get_mut(&hash) {
+            // Different rows of equal hash, once in 10⁸ samples: the one that comes first by content stays, in any order of reading.
+            Some(kept) if kept.entries != row.entries => {
+                let key =
+                    |row: &SampledRow| row.entries.iter().map(|&(j, x)| (j, x.to_bits())).collect::<Vec<_>>();
+                if key(&row) < key(kept) {
+                    *kept = row;
+                }
+            }
             Some(kept) => {
                 let weight = kept.weight + row.weight;
                 for (mean, y) in kept.targets.iter_mut().zip(&row.targets) {

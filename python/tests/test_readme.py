@@ -1,0 +1,43 @@
+"""What the README shows works: its Python block runs, and so do its console lines."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks("python")
+    exec(compile(block, "README.md", "exec"), {})
+
+
+def test_console(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    price = 100 + 10 * np.sin(rows[:, 0]) + rows[:, 1]
+    table = np.column_stack([rows, price])
+    for name in ("houses.csv", "new.csv"):
+        np.savetxt(tmp_path / name, table, delimiter=",", header="area,rooms,age,price", comments="")
+    lines = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ bochner ")]
+    assert len(lines) == 4
+    for line in lines:
+        command = [sys.executable, "-m", "bochner", *line.split()[1:]]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 0, (line, result.stderr)
+    prices = (tmp_path / "prices.csv").read_text().splitlines()
+    assert len(prices) == 401
+
+
+@pytest.mark.parametrize("link", re.findall(r"`((?:docs|crates|bench)/[\w/.-]+)`", README.read_text(encoding="utf-8")))
+def test_paths_exist(link):
+    assert (README.parent / link).exists()
