@@ -45,4 +45,4 @@ python: wheel
 	$(STAGE) pytest $(VENV)/bin/python -m pytest -q python/tests
 
 bench: wheel
-	$(VENV)/bin/python bench/sklearn.py --data $(DATA)
+	$(VENV)/bin/python bench/against_sklearn.py --data $(DATA)

@@ -10,10 +10,15 @@ is solved; and the result says how far it is from the exact kernel's.
 * :class:`Certificate` is what each of them promises about its kernel error.
 """
 
-from ._certificate import Certificate
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ._core import __version__
-from .features import FourierFeatures, LandmarkFeatures
-from .learners import KernelClassifier, KernelRegressor
+
+if _TYPE_CHECKING:
+    from ._certificate import Certificate
+    from .features import FourierFeatures, LandmarkFeatures
+    from .learners import KernelClassifier, KernelRegressor
 
 __all__ = [
     "Certificate",
@@ -23,3 +28,24 @@ __all__ = [
     "LandmarkFeatures",
     "__version__",
 ]
+
+# Where each name lives. They are imported when first asked for: the command should not wait for scikit-learn.
+_HOMES = {
+    "Certificate": "._certificate",
+    "FourierFeatures": ".features",
+    "KernelClassifier": ".learners",
+    "KernelRegressor": ".learners",
+    "LandmarkFeatures": ".features",
+}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

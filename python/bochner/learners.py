@@ -158,7 +158,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or twice the number of distinct rows where that is less.
+        Features, D. None means 2,048, or one for each distinct row where that is less.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
         whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
@@ -334,7 +334,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or twice the number of distinct rows where that is less.
+        Features, D. None means 2,048, or one for each distinct row where that is less.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
         whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,

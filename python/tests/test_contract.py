@@ -59,6 +59,7 @@ def test_further_checks(estimator, check):
     getattr(estimator_checks, check)(name(estimator), clone(estimator))
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize("check", FURTHER["transformer"])
 @pytest.mark.parametrize("estimator", TRANSFORMERS, ids=name)
 def test_further_checks_of_transformers(estimator, check):

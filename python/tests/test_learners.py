@@ -75,7 +75,7 @@ def test_every_kernel_learns(waves, kernel, components):
     y = X @ [1.0, -2.0, 0.5]
     model = KernelRegressor(kernel, n_components=components).fit(X, y)
     assert model.score(X, y) > 0.8
-    assert model.n_components_ == (3 if kernel == "linear" else components or 600)
+    assert model.n_components_ == (3 if kernel == "linear" else components or 300)
 
 
 @pytest.mark.parametrize("method", ["auto", "landmarks", "offset"])

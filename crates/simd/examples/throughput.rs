@@ -30,7 +30,7 @@ fn run<T: Element>(name: &str) {
             apply(
                 rows,
                 &panels,
-                &Apply::Pairs { scale: T::from_f64(0.1), exact: &|_, _| 0.0 },
+                &Apply::Pairs { scale: T::from_f64(0.1), exact: &|_, _| 0.0, stream: false },
                 &mut out,
                 2 * m,
             )

@@ -36,6 +36,7 @@ pub(crate) struct AsIs;
 pub(crate) struct PairsOfTurns<'a, T> {
     pub(crate) scale: T,
     pub(crate) exact: Exact<'a>,
+    pub(crate) stream: bool,
 }
 
 pub(crate) struct OffsetCosines<'a, T> {
@@ -81,11 +82,18 @@ impl<T: Element> Ending<T> for PairsOfTurns<'_, T> {
         unsafe {
             let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
+            let stream = self.stream && to.addr() % (L::N * size_of::<T>()) == 0;
             for v in 0..VECTORS {
                 let (c, s) = cos_sin(turns[v]);
                 let (low, high) = c.mul(scale).interleave(s.mul(scale));
-                low.store(to.add(2 * v * L::N));
-                high.store(to.add((2 * v + 1) * L::N));
+                let (first, second) = (to.add(2 * v * L::N), to.add((2 * v + 1) * L::N));
+                if stream {
+                    low.stream(first);
+                    high.stream(second);
+                } else {
+                    low.store(first);
+                    high.store(second);
+                }
             }
         }
     }

@@ -27,6 +27,10 @@ pub trait Lanes: Copy {
 
     unsafe fn load(from: *const Self::Elem) -> Self;
     unsafe fn store(self, to: *mut Self::Elem);
+    /// As `store`, past the caches where the instruction set can; `to` lies on a multiple of the vector's size.
+    unsafe fn stream(self, to: *mut Self::Elem);
+    /// Makes what was streamed visible before whatever is written next: due before a loop that streamed returns.
+    unsafe fn end_of_stream();
     unsafe fn splat(value: Self::Elem) -> Self;
     /// The constant nearest to `value`.
     unsafe fn constant(value: f64) -> Self;

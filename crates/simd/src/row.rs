@@ -61,6 +61,8 @@ pub enum Apply<'a, T> {
         scale: T,
         /// The phase in f64.
         exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+        /// Write past the caches, where rows lie on cache lines: faster if the features are not read again soon.
+        stream: bool,
     },
     /// cos 2π(t + offset)·scale, t = x·b; phases as for pairs.
     Offset {
@@ -157,10 +159,13 @@ impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
         let sums = self.sums;
+        let stream = matches!(self.what, Apply::Pairs { stream: true, .. });
         unsafe {
             match *self.what {
                 Apply::Product => sums.run::<L, Dot, _, R>(AsIs),
-                Apply::Pairs { scale, exact } => sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact }),
+                Apply::Pairs { scale, exact, stream } => {
+                    sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact, stream });
+                }
                 Apply::Offset { scale, offsets, exact } => {
                     sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
                 }
@@ -171,6 +176,10 @@ impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
                     sums.run::<L, Absolute, _, R>(Decay { rate });
                 }
             }
+        }
+        if stream {
+            // SAFETY: as this function's.
+            unsafe { L::end_of_stream() }
         }
     }
 }

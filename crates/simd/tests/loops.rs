@@ -49,8 +49,10 @@ fn each_ending<T: Element>(tolerance: f64) {
             let expected: Vec<f64> =
                 dot.iter().flat_map(|t| [0.5 * (turn * t).cos(), 0.5 * (turn * t).sin()]).collect();
             let half = T::from_f64(0.5);
-            let pairs =
-                run(&Apply::Pairs { scale: half, exact: &|_, _| panic!("no phase is large") }, 2 * columns);
+            let pairs = run(
+                &Apply::Pairs { scale: half, exact: &|_, _| panic!("no phase is large"), stream: false },
+                2 * columns,
+            );
             assert_close(&pairs, &expected, Absolute(8.0 * tolerance * depth as f64));
 
             let offsets: Vec<f64> = (0..columns).map(|j| j as f64 / columns as f64).collect();
@@ -92,7 +94,7 @@ fn a_row_has_the_same_bits_wherever_it_stands() {
         let (n, depth, columns) = (71, 13, 50);
         let (x, b) = (typed::<f32>(&normals(n, depth, 3)), normals(depth, columns, 4));
         let panels = pack::<f32>(isa, &b, depth, columns);
-        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| 0.0 };
+        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| 0.0, stream: false };
         let mut whole = vec![0.0; n * 2 * columns];
         apply(RowsRef { data: &x, count: n, stride: depth }, &panels, &what, &mut whole, 2 * columns);
         for i in 0..n {
@@ -119,7 +121,7 @@ fn sparse_rows_equal_their_dense_form() {
         let exact = |_: usize, _: usize| 0.0;
         let choices = [
             (Apply::Product, columns, 0.0),
-            (Apply::Pairs { scale: 0.5, exact: &exact }, 2 * columns, 0.0),
+            (Apply::Pairs { scale: 0.5, exact: &exact, stream: false }, 2 * columns, 0.0),
             (Apply::Exponential { distance: Distance::Squared, rate: 0.05 }, columns, 1e-14),
             (Apply::Exponential { distance: Distance::Absolute, rate: 0.05 }, columns, 1e-14),
         ];
@@ -163,7 +165,7 @@ fn large_phases_are_reduced_in_double_precision() {
         apply(
             RowsRef { data: &x, count: 2, stride: 1 },
             &panels,
-            &Apply::Pairs { scale: 1.0, exact: &exact },
+            &Apply::Pairs { scale: 1.0, exact: &exact, stream: false },
             &mut out,
             2 * columns,
         );
@@ -183,7 +185,7 @@ fn a_phase_that_is_not_finite_counts_as_zero() {
     for isa in Isa::available() {
         let panels = pack::<f64>(isa, &[1e308], 1, 1);
         let mut out = [9.0; 2];
-        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| f64::INFINITY };
+        let what = Apply::Pairs { scale: 1.0, exact: &|_, _| f64::INFINITY, stream: false };
         apply(RowsRef { data: &[1e10], count: 1, stride: 1 }, &panels, &what, &mut out, 2);
         assert_eq!(out, [1.0, 0.0]);
     }
@@ -300,4 +302,23 @@ fn shapes_that_do_not_fit_are_refused() {
         apply_sparse(rows, &panels, &Apply::Product, &mut [0.0; 4], 4);
     });
     assert!(indices_beyond.is_err());
+}
+
+/// Writing past the caches changes no bit, on lines or off them.
+#[test]
+fn streaming_changes_nothing() {
+    for isa in Isa::available() {
+        let (n, depth, columns) = (70, 9, 96);
+        let x = typed::<f32>(&normals(n, depth, 3));
+        let panels = pack::<f32>(isa, &normals(depth, columns, 4), depth, columns);
+        let rows = RowsRef { data: &x, count: n, stride: depth };
+        let run = |stream, shift: usize| {
+            let mut out = bochner_simd::Aligned::<f32>::zeros(n * 2 * columns + 16);
+            let what = Apply::Pairs { scale: 1.0, exact: &|_, _| 0.0, stream };
+            apply(rows, &panels, &what, &mut out.as_mut_slice()[shift..], 2 * columns);
+            out.as_slice()[shift..shift + n * 2 * columns].to_vec()
+        };
+        let expected = run(false, 0);
+        assert!(run(true, 0) == expected && run(true, 5) == expected, "{isa:?}");
+    }
 }

@@ -62,7 +62,7 @@ fn features(map: &Map, rows: &OwnedRows<f64>) -> Vec<f64> {
     let view: Rows<'_, f64> = rows.view();
     let mut features = vec![0.0; view.count() * map.output_dim()];
     if rayon::current_thread_index().is_some() {
-        map.apply_in_parallel(&view, &mut features);
+        map.apply_in_parallel(&view, &mut features, false);
     } else {
         map.apply(&view, &mut features);
     }

@@ -284,7 +284,7 @@ impl<T: Scalar> Buffers<T> {
         target: &Target,
     ) {
         let features = self.features.sized(rows.count() * map.output_dim());
-        map.apply_in_parallel(rows, features);
+        map.apply_in_parallel(rows, features, false);
         if let Ok(z) = MatrixView::new(features, rows.count(), map.output_dim()) {
             let y = target.coded(batch);
             gram.absorb(z, y.view(), |i| batch.weight(i), |i| fold[i], &mut self.packed);

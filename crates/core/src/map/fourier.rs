@@ -95,7 +95,9 @@ impl Fourier {
     }
 
     /// z(x) of each row.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+    ///
+    /// `stream` writes past the caches: for features that are not read again soon.
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         let (count, depth) = (self.frequencies.rows(), self.frequencies.columns());
         let panels = self.packed.get(|| {
             Panels::pack(Isa::best(), depth, count, |j, column: &mut [T]| {
@@ -107,7 +109,7 @@ impl Fourier {
         let exact = |i: usize, j: usize| self.phase(rows, i, j);
         if self.offsets.is_empty() {
             let scale = T::from_f64((1.0 / count as f64).sqrt());
-            apply(rows, panels, &Apply::Pairs { scale, exact: &exact }, out, 2 * count);
+            apply(rows, panels, &Apply::Pairs { scale, exact: &exact, stream }, out, 2 * count);
         } else {
             let scale = T::from_f64((2.0 / count as f64).sqrt());
             let offsets: Vec<T> = self.offsets.iter().map(|&b| T::from_f64(b)).collect();

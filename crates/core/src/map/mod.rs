@@ -241,21 +241,26 @@ impl Map {
     ///
     /// The door is [`Map::transform`] or a sweep: rows here have the map's columns, are finite, and `out` has their size.
     pub(crate) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+        self.apply_to(rows, out, false);
+    }
+
+    /// `stream` says that the features are not read again soon.
+    fn apply_to<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         match &self.state {
             State::Exact => exact::apply(rows, out),
-            State::Fourier(fourier) => fourier.apply(rows, out),
+            State::Fourier(fourier) => fourier.apply(rows, out, stream),
             State::Landmarks(landmarks) => landmarks.apply(self.spec.kernel, rows, out),
         }
     }
 
     /// As [`Map::apply`], shared by the threads of the current pool.
-    pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+    pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         use rayon::prelude::*;
         /// Rows handled at once: as many as share one read of the map.
         const CHUNK: usize = 64;
         out.par_chunks_mut(CHUNK * self.output_dim).enumerate().for_each(|(i, out)| {
             let range = i * CHUNK..rows.count().min((i + 1) * CHUNK);
-            self.apply(&rows.slice(range), out);
+            self.apply_to(&rows.slice(range), out, stream);
         });
     }
 
@@ -289,7 +294,7 @@ impl Map {
         for start in (0..rows.count()).step_by(STEP) {
             let end = rows.count().min(start + STEP);
             let out = &mut out[start * self.output_dim..end * self.output_dim];
-            engine.install(|| self.apply_in_parallel(&rows.slice(start..end), out));
+            engine.install(|| self.apply_in_parallel(&rows.slice(start..end), out, true));
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&crate::Event::Progress { phase: "features", rows: end as u64, fraction })?;
         }

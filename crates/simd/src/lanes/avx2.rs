@@ -28,6 +28,14 @@ impl Lanes for F32x8 {
         unsafe { _mm256_storeu_ps(to, self.0) }
     }
     #[inline(always)]
+    unsafe fn stream(self, to: *mut f32) {
+        unsafe { _mm256_stream_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn end_of_stream() {
+        unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         F32x8(unsafe { _mm256_set1_ps(value) })
     }
@@ -120,6 +128,14 @@ impl Lanes for F64x4 {
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
         unsafe { _mm256_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut f64) {
+        unsafe { _mm256_stream_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn end_of_stream() {
+        unsafe { _mm_sfence() }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {

@@ -29,6 +29,14 @@ impl Lanes for F32x16 {
         unsafe { _mm512_storeu_ps(to, self.0) }
     }
     #[inline(always)]
+    unsafe fn stream(self, to: *mut f32) {
+        unsafe { _mm512_stream_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn end_of_stream() {
+        unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         F32x16(unsafe { _mm512_set1_ps(value) })
     }
@@ -114,6 +122,14 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
         unsafe { _mm512_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut f64) {
+        unsafe { _mm512_stream_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn end_of_stream() {
+        unsafe { _mm_sfence() }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {

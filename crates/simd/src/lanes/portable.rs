@@ -23,6 +23,12 @@ macro_rules! four {
                 unsafe { to.cast::<[$t; 4]>().write_unaligned(self.0) }
             }
             #[inline(always)]
+            unsafe fn stream(self, to: *mut $t) {
+                unsafe { self.store(to) }
+            }
+            #[inline(always)]
+            unsafe fn end_of_stream() {}
+            #[inline(always)]
             unsafe fn splat(value: $t) -> Self {
                 Four([value; 4])
             }

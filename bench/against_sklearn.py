@@ -1,10 +1,10 @@
 """bochner beside scikit-learn: one process, two threads, alternating runs, medians, ratios.
 
-    python bench/sklearn.py [--data FOLDER] [--runs 5] [--only fourier,landmarks,ridge] [--write]
+    python bench/against_sklearn.py [--data FOLDER] [--runs 5] [--only fourier,landmarks,ridge] [--write]
 
 Both sides allocate the memory they write to, inside the time that is measured. Beside each ratio stand the limits: the matrix
 product alone (NumPy's, with half the frequencies for pairs), and writing the result's bytes to fresh memory with two threads.
---write stores the table in bench/results/sklearn.md.
+--write stores the table in bench/results/against_sklearn.md.
 """
 
 import argparse
@@ -172,7 +172,7 @@ def main():
              "ridge": lambda: ridge(args.data, args.runs)}[name]()
     if args.write:
         (HERE / "results").mkdir(exist_ok=True)
-        (HERE / "results/sklearn.md").write_text("# bochner and scikit-learn\n\n" + "\n".join(lines) + "\n")
+        (HERE / "results/against_sklearn.md").write_text("# bochner and scikit-learn\n\n" + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
