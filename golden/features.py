@@ -52,24 +52,27 @@ class Draws:
         return tan(pi * (self.uniform() - mpf(1) / 2))
 
 
-def haar_row(seed, block, row, d):
-    """Row `row` of H0 H1 ... H(d-2) diag(signs)."""
-    r = [mpf(0)] * d
-    r[row] = mpf(1)
-    signs = []
-    for k in range(d):
+def haar_column(seed, block, column, d):
+    """Column `column` of H0 H1 ... H(d-2) diag(signs); reflections after that number leave the unit vector alone."""
+    reflections = []
+    for k in range(column + 1):
         draws = Draws(seed, REFLECTIONS, (block << 32) | k)
         v = [draws.normal() for _ in range(k, d)]
         sign = -1 if v[0] < 0 else 1
         if k == d - 1:
-            signs.append(sign)
+            last = sign
             break
         v[0] += sign * sqrt(sum(x * x for x in v))
-        along = 2 * sum(a * b for a, b in zip(r[k:], v)) / sum(x * x for x in v)
+        last = -sign
+        reflections.append(v)
+    c = [mpf(0)] * d
+    c[column] = mpf(last)
+    for k in reversed(range(len(reflections))):
+        v = reflections[k]
+        along = 2 * sum(a * b for a, b in zip(c[k:], v)) / sum(x * x for x in v)
         for i in range(k, d):
-            r[i] -= along * v[i - k]
-        signs.append(-sign)
-    return [a * s for a, s in zip(r, signs)]
+            c[i] -= along * v[i - k]
+    return c
 
 
 def frequency(case, j, d):
@@ -77,7 +80,7 @@ def frequency(case, j, d):
     if case["draw"] == "orthogonal":
         draws = Draws(seed, LENGTHS, j)
         length = sqrt(sum(draws.normal() ** 2 for _ in range(d))) / width
-        return [length * x for x in haar_row(seed, j // d, j % d, d)]
+        return [length * x for x in haar_column(seed, j // d, j % d, d)]
     draws = Draws(seed, FREQUENCIES, j)
     return [(draws.normal() if case["kernel"] == "gaussian" else draws.cauchy()) / width for _ in range(d)]
 

@@ -53,15 +53,19 @@ def threads_of(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         return 0
     if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return max(1, allowed + 1 + int(n_jobs))
     return int(n_jobs)
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed for the library: an integer is itself, anything else is drawn from."""
+    """A seed for the library: an integer is itself, anything else is drawn from.
+
+    Drawn seeds are such that they may be given as integers again.
+    """
     if isinstance(random_state, Integral):
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
 
 
 def variance(X: Any) -> float:

@@ -61,7 +61,6 @@ impl Model {
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
             precision: None,
             standardise: standardize,
-            ..Auto::default()
         };
         let meaning = match labels {
             Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },

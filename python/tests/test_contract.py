@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -100,9 +101,10 @@ def test_search_with_weights_routed_through_a_pipeline(waves, rng):
     weights = rng.integers(0, 3, size=len(y)).astype(float)
     with sklearn.config_context(enable_metadata_routing=True):
         learner = KernelRegressor(n_components=64).set_fit_request(sample_weight=True)
-        learner.set_score_request(sample_weight=True)
+        scorer = get_scorer("r2").set_score_request(sample_weight=True)
         scaler = StandardScaler().set_fit_request(sample_weight=True)
-        search = GridSearchCV(make_pipeline(scaler, learner), {"kernelregressor__sigma": [0.5, 2.0, 50.0]}, cv=3)
+        grid = {"kernelregressor__sigma": [0.5, 2.0, 50.0]}
+        search = GridSearchCV(make_pipeline(scaler, learner), grid, scoring=scorer, cv=3)
         search.fit(X, y, sample_weight=weights)
     assert search.best_params_["kernelregressor__sigma"] != 50.0
     assert search.best_score_ > 0.5

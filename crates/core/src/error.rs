@@ -175,13 +175,35 @@ pub enum Error {
         example: String,
     },
 
+    /// A class that is not the position of a label.
+    #[error("expected classes numbered from 0 to {}, found {found} at row {row}", .classes - 1)]
+    ClassCode {
+        /// What came.
+        found: f64,
+        /// Row, from 0.
+        row: u64,
+        /// The number of labels.
+        classes: usize,
+    },
+
+    /// A source that does not keep its word.
+    #[error("expected blocks of {expected} rows until the end, found one of {found} before row {row}")]
+    BlockSize {
+        /// Rows asked for.
+        expected: usize,
+        /// Rows handed over.
+        found: usize,
+        /// The row that came after it.
+        row: u64,
+    },
+
     /// A matrix that should be positive definite is not.
-    #[error("expected a positive definite matrix, found pivot {pivot} at {index}; raise lambda")]
+    #[error("expected a positive definite matrix, lost it at pivot {index} of {size}; raise lambda")]
     NotPositiveDefinite {
-        /// Where.
+        /// The pivot that is not positive.
         index: usize,
-        /// The pivot.
-        pivot: f64,
+        /// Rows of the matrix.
+        size: usize,
     },
 
     /// A model file that cannot be used.

@@ -49,7 +49,6 @@ impl Cholesky {
     pub(crate) fn new(mut a: Matrix<f64>) -> Result<Self> {
         let n = a.rows();
         let par = threads();
-        let diagonal: Vec<f64> = (0..n).map(|i| a.row(i)[i]).collect();
         let mut memory = MemBuffer::new(cholesky::llt::factor::cholesky_in_place_scratch::<f64>(
             n,
             par,
@@ -65,13 +64,18 @@ impl Cholesky {
         )
         .map_err(|error| {
             let cholesky::llt::factor::LltError::NonPositivePivot { index } = error;
-            Error::NotPositiveDefinite { index, pivot: diagonal.get(index).copied().unwrap_or(f64::NAN) }
+            Error::NotPositiveDefinite { index, size: n }
         })?;
         Ok(Cholesky { lower: a })
     }
 
     /// A⁻¹B.
     pub(crate) fn solve(&self, mut b: Matrix<f64>) -> Matrix<f64> {
+        if b.columns() == 1 {
+            // A single right-hand side takes another way through faer, whose bits depend on the number of threads.
+            let two = self.solve(Matrix::from_fn(b.rows(), 2, |i, _| b.row(i)[0]));
+            return Matrix::from_fn(b.rows(), 1, |i, _| two.row(i)[0]);
+        }
         let (lower, par) = (view(&self.lower), threads());
         triangular_solve::solve_lower_triangular_in_place(lower, view_mut(&mut b), par);
         triangular_solve::solve_upper_triangular_in_place(lower.transpose(), view_mut(&mut b), par);

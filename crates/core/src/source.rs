@@ -46,6 +46,9 @@ impl Target {
 pub struct Batch<'a> {
     /// The rows, all finite.
     pub rows: AnyRows<'a>,
+    /// The same rows as they were before any scaling: choices depend on these, because a scaling depends on the order of rows in its
+    /// last bits.
+    pub content: AnyRows<'a>,
     /// One row of targets a row, all finite.
     pub targets: MatrixView<'a, f64>,
     /// One weight a row, finite and not negative; none means all one.
@@ -81,7 +84,7 @@ pub trait Source: Sync {
 
 /// Reads a source batch by batch.
 pub trait Batches {
-    /// The next `most` rows; fewer only at the end; none after it. What is handed over has been checked.
+    /// The next `most` rows; fewer only at the end; none after it. The sweep checks what is handed over.
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>>;
 
     /// How much has been read, from 0 to 1, where that is known.
@@ -164,14 +167,13 @@ impl Batches for ArrayBatches<'_> {
             return Ok(None);
         }
         self.at = range.end;
-        let batch = Batch {
+        Ok(Some(Batch {
             rows: rows.slice(range.clone()),
+            content: rows.slice(range.clone()),
             targets: targets.slice(range.clone()),
             weights: weights.map(|weights| &weights[range.clone()]),
             first_row: range.start as u64,
-        };
-        check(&batch)?;
-        Ok(Some(batch))
+        }))
     }
 
     fn fraction(&self) -> Option<f64> {
@@ -179,8 +181,23 @@ impl Batches for ArrayBatches<'_> {
     }
 }
 
-/// Refuses what is not finite, and weights below zero.
-pub(crate) fn check(batch: &Batch<'_>) -> Result<()> {
+/// Refuses shapes that differ from what the source said, what is not finite, weights below zero and classes that do not exist.
+pub(crate) fn check(batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
+    let count = batch.rows.count();
+    if batch.rows.columns() != source.input_dim() || batch.content.columns() != source.input_dim() {
+        return Err(Error::ColumnCount { expected: source.input_dim(), found: batch.rows.columns() });
+    }
+    let columns = if let Target::Numbers { outputs } = source.target() { *outputs } else { 1 };
+    let lengths = [
+        ("rows of targets", count, batch.targets.rows()),
+        ("columns of targets", columns, batch.targets.columns()),
+        ("weights", count, batch.weights.map_or(count, <[f64]>::len)),
+        ("rows before scaling", count, batch.content.count()),
+    ];
+    if let Some(&(what, expected, found)) = lengths.iter().find(|(_, expected, found)| expected != found) {
+        return Err(Error::Length { what, expected, found });
+    }
+    with_rows!(batch.content, rows => rows.check_finite(batch.first_row))?;
     with_rows!(batch.rows, rows => rows.check_finite(batch.first_row))?;
     for i in 0..batch.targets.rows() {
         let row = batch.first_row + i as u64;
@@ -191,6 +208,12 @@ pub(crate) fn check(batch: &Batch<'_>) -> Result<()> {
                 column,
                 value: batch.targets.row(i)[column],
             });
+        }
+        if let Target::Classes { labels } = source.target() {
+            let class = batch.targets.row(i)[0];
+            if class.fract() != 0.0 || class < 0.0 || class >= labels.len() as f64 {
+                return Err(Error::ClassCode { found: class, row, classes: labels.len() });
+            }
         }
         let weight = batch.weight(i);
         if !weight.is_finite() {

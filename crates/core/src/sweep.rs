@@ -8,7 +8,7 @@
 //! for any split of the groups among workers. `docs/book/bits.md`.
 
 use crate::engine::Event;
-use crate::source::{Batch, Source};
+use crate::source::{Batch, Source, check};
 use crate::stat::Statistic;
 use crate::{Engine, Error, Result};
 
@@ -32,8 +32,13 @@ pub fn sweep<S: Statistic + Send>(
     engine.tell(&Event::Started { phase })?;
     let mut batches = source.open()?;
     let (mut total, mut group, mut blocks, mut rows) = (None, None, 0, 0);
-    let mut weighted = false;
+    let (mut weighted, mut last) = (false, BLOCK);
     while let Some(batch) = batches.next(BLOCK)? {
+        if last != BLOCK || batch.rows.count() > BLOCK {
+            return Err(Error::BlockSize { expected: BLOCK, found: last, row: batch.first_row });
+        }
+        last = batch.rows.count();
+        check(&batch, source)?;
         weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
         rows += batch.rows.count() as u64;
         if blocks > 0 && blocks % GROUP == 0 {

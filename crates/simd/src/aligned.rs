@@ -6,10 +6,19 @@ use crate::Element;
 const LINE: usize = 64;
 
 /// A buffer whose first element lies on a cache line. What it holds is not kept when it grows.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Aligned<T> {
     data: Vec<T>,
     length: usize,
+}
+
+/// The copy has a start of its own.
+impl<T: Element> Clone for Aligned<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Aligned::zeros(self.length);
+        copy.as_mut_slice().copy_from_slice(self.as_slice());
+        copy
+    }
 }
 
 impl<T: Element> Aligned<T> {
@@ -40,7 +49,7 @@ impl<T: Element> Aligned<T> {
     }
 
     fn start(&self) -> usize {
-        self.data.as_ptr().align_offset(LINE).min(LINE / size_of::<T>())
+        self.data.as_ptr().align_offset(LINE).min(self.data.len() - self.length)
     }
 }
 
@@ -53,7 +62,20 @@ mod tests {
         let mut buffer = Aligned::<f32>::default();
         for length in [5, 0, 1000, 7, 100_000] {
             assert_eq!(buffer.sized(length).len(), length);
-            assert_eq!(buffer.clone().as_slice().as_ptr() as usize % LINE, 0);
+            assert_eq!(buffer.as_slice().as_ptr() as usize % LINE, 0);
+        }
+        assert!(Aligned::<f64>::default().as_slice().is_empty());
+    }
+
+    #[test]
+    fn copies_hold_the_same_wherever_they_lie() {
+        let mut kept = Vec::new();
+        for length in 1..200 {
+            let mut buffer = Aligned::<f32>::zeros(length);
+            (0..length).for_each(|i| buffer.as_mut_slice()[i] = i as f32);
+            let copy = buffer.clone();
+            assert_eq!(copy.as_slice(), buffer.as_slice());
+            kept.push((buffer, copy)); // so that later buffers lie elsewhere
         }
     }
 }

@@ -20,13 +20,15 @@ pub(crate) trait Ending<T: Element> {
     /// Features made of one sum.
     const OUTPUTS: usize;
 
-    /// Writes `VECTORS`·N·OUTPUTS features of row i and the columns from `column` on, of `columns` in all.
+    /// Writes `VECTORS`·N·OUTPUTS features of row i and the columns from `column` on, of `columns` in all; `last` says that `to` is
+    /// where they stay, so that they may be streamed.
     unsafe fn finish<L: Lanes<Elem = T>>(
         &self,
         sums: [L; VECTORS],
         i: usize,
         column: usize,
         columns: usize,
+        last: bool,
         to: *mut T,
     );
 }
@@ -77,12 +79,13 @@ impl<T: Element> Ending<T> for PairsOfTurns<'_, T> {
         i: usize,
         column: usize,
         columns: usize,
+        last: bool,
         to: *mut T,
     ) {
         unsafe {
             let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
-            let stream = self.stream && to.addr() % (L::N * size_of::<T>()) == 0;
+            let stream = self.stream && last && to.addr() % (L::N * size_of::<T>()) == 0;
             for v in 0..VECTORS {
                 let (c, s) = cos_sin(turns[v]);
                 let (low, high) = c.mul(scale).interleave(s.mul(scale));
@@ -109,6 +112,7 @@ impl<T: Element> Ending<T> for OffsetCosines<'_, T> {
         i: usize,
         column: usize,
         columns: usize,
+        _: bool,
         to: *mut T,
     ) {
         let mut offsets = [T::default(); VECTORS * MOST_LANES];

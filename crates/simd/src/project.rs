@@ -7,6 +7,7 @@
 
 use crate::dispatch::{Task, dispatch};
 use crate::lanes::Lanes;
+use crate::row::holds;
 use crate::{Element, Isa, RowsRef};
 
 /// Adds z(i)·c(o) to `out[i·outputs + o]`; `coefficients` is outputs × `width`, row-major.
@@ -24,8 +25,11 @@ pub fn project<T: Element>(
         return;
     }
     let outputs = coefficients.len() / width;
-    assert!(coefficients.len() == outputs * width && out.len() == rows.count * outputs, "shapes differ");
-    assert!(rows.data.len() >= (rows.count - 1) * rows.stride + width, "rows are too short");
+    assert!(
+        coefficients.len() == outputs * width && rows.count.checked_mul(outputs) == Some(out.len()),
+        "shapes differ"
+    );
+    assert!(holds(rows.data.len(), rows.count, rows.stride, width), "rows are too short");
     dispatch(isa, Project { rows, width, coefficients, out, outputs });
 }
 

@@ -45,19 +45,13 @@ pub fn pack_columns<'a, T: Element>(
     }
 }
 
-/// C += AᵀB over packed rows `rows` of `a` and `b`, both packed from `total` rows; C is [`TILE`]×[`TILE`], row-major.
+/// C += AᵀB over packed rows `rows` of `a` and `b`, both packed from the same rows; C is [`TILE`]×[`TILE`], row-major.
 ///
 /// # Panics
 /// If the slices do not have these shapes.
-pub fn rank_tile<T: Element>(
-    isa: Isa,
-    a: &[T],
-    b: &[T],
-    total: usize,
-    rows: std::ops::Range<usize>,
-    c: &mut [f64],
-) {
-    assert!(a.len() == total * TILE && b.len() == total * TILE && c.len() == TILE * TILE, "shapes differ");
+pub fn rank_tile<T: Element>(isa: Isa, a: &[T], b: &[T], rows: std::ops::Range<usize>, c: &mut [f64]) {
+    let total = a.len() / TILE;
+    assert!(a.len() == total * TILE && b.len() == a.len() && c.len() == TILE * TILE, "shapes differ");
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
     dispatch(isa, RankTile { a, b, total, rows, c });
 }
@@ -129,22 +123,15 @@ unsafe fn outer<L: Lanes, const R: usize>(a: &[L::Elem], b: &[L::Elem], width: u
     }
 }
 
-/// C += AᵀY over packed rows `rows` of `a`; Y is `total`×`outputs` in f64, row-major in packed order; C is
+/// C += AᵀY over packed rows `rows` of `a`; Y is rows×outputs in f64, row-major in packed order; C is
 /// `outputs`×[`TILE`], row-major.
 ///
 /// # Panics
 /// If the slices do not have these shapes.
-pub fn cross_tile<T: Element>(
-    isa: Isa,
-    a: &[T],
-    y: &[f64],
-    total: usize,
-    rows: std::ops::Range<usize>,
-    c: &mut [f64],
-) {
-    let outputs = c.len() / TILE;
+pub fn cross_tile<T: Element>(isa: Isa, a: &[T], y: &[f64], rows: std::ops::Range<usize>, c: &mut [f64]) {
+    let (total, outputs) = (a.len() / TILE, c.len() / TILE);
     assert!(
-        a.len() == total * TILE && y.len() == total * outputs && c.len() == outputs * TILE,
+        a.len() == total * TILE && total.checked_mul(outputs) == Some(y.len()) && c.len() == outputs * TILE,
         "shapes differ"
     );
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");

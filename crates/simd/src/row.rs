@@ -103,7 +103,7 @@ pub fn apply<T: Element>(
     if rows.count == 0 || panels.columns == 0 {
         return;
     }
-    assert!(rows.data.len() >= (rows.count - 1) * rows.stride + panels.depth, "rows are too short");
+    assert!(holds(rows.data.len(), rows.count, rows.stride, panels.depth), "rows are too short");
     check_output(rows.count, panels, what, out, stride);
     let sums = DenseRows { rows, panels, out: Output { data: out, stride } };
     dispatch(panels.isa, WithEnding { what, sums });
@@ -136,9 +136,17 @@ pub fn apply_sparse<T: Element>(
     dispatch(panels.isa, WithEnding { what, sums });
 }
 
+/// Whether `count` ≥ 1 rows of `width`, `stride` apart, fit into `length`; sizes that overflow do not.
+pub(crate) fn holds(length: usize, count: usize, stride: usize, width: usize) -> bool {
+    (count - 1)
+        .checked_mul(stride)
+        .and_then(|start| start.checked_add(width))
+        .is_some_and(|end| end <= length)
+}
+
 fn check_output<T: Element>(count: usize, panels: &Panels<T>, what: &Apply<'_, T>, out: &[T], stride: usize) {
     let width = panels.columns * what.outputs();
-    assert!(stride >= width && out.len() >= (count - 1) * stride + width, "output is too short");
+    assert!(stride >= width && holds(out.len(), count, stride, width), "output is too short");
     if let Apply::Offset { offsets, .. } = what {
         assert!(offsets.len() == panels.columns, "one offset a column");
     }
@@ -208,10 +216,10 @@ impl<T: Element> Output<'_, T> {
         // SAFETY: the row holds `width`·OUTPUTS elements in the first case, the buffer always does.
         unsafe {
             if count == width * E::OUTPUTS {
-                ending.finish(sums, i, first, columns, row.as_mut_ptr());
+                ending.finish(sums, i, first, columns, true, row.as_mut_ptr());
             } else {
                 let mut buffer = [T::default(); 2 * VECTORS * MOST_LANES];
-                ending.finish(sums, i, first, columns, buffer.as_mut_ptr());
+                ending.finish(sums, i, first, columns, false, buffer.as_mut_ptr());
                 row.copy_from_slice(&buffer[..count]);
             }
         }

@@ -225,8 +225,8 @@ fn sums_of_products<T: Element>(tolerance: f64) {
             order.iter().for_each(|&(r, f)| side.extend(y[r as usize * 3..][..3].iter().map(|v| v * f)));
             let range = rows / 3..rows;
             let (mut gram, mut cross) = (vec![1.0; TILE * TILE], vec![1.0; 3 * TILE]);
-            rank_tile(isa, &packed, &packed, rows, range.clone(), &mut gram);
-            cross_tile(isa, &packed, &side, rows, range.clone(), &mut cross);
+            rank_tile(isa, &packed, &packed, range.clone(), &mut gram);
+            cross_tile(isa, &packed, &side, range.clone(), &mut cross);
             let entry = |q: usize, j: usize| order[q].1 * typed[order[q].0 as usize * columns + j].to_f64();
             let inside = |j: usize| j < columns;
             for i in 0..TILE {
@@ -297,6 +297,7 @@ fn shapes_that_do_not_fit_are_refused() {
     assert!(!refuse(&[0.0; 6], 2, 8));
     assert!(refuse(&[0.0; 5], 2, 8), "rows too short");
     assert!(refuse(&[0.0; 6], 2, 7), "output too short");
+    assert!(refuse(&[0.0; 6], usize::MAX / 3 + 2, 8), "sizes that overflow");
     let indices_beyond = std::panic::catch_unwind(|| {
         let rows = SparseRowsRef { starts: &[0, 1], indices: &[3], values: &[1.0] };
         apply_sparse(rows, &panels, &Apply::Product, &mut [0.0; 4], 4);
@@ -308,15 +309,15 @@ fn shapes_that_do_not_fit_are_refused() {
 #[test]
 fn streaming_changes_nothing() {
     for isa in Isa::available() {
-        let (n, depth, columns) = (70, 9, 96);
+        let (n, depth, columns) = (70, 9, 100);
         let x = typed::<f32>(&normals(n, depth, 3));
         let panels = pack::<f32>(isa, &normals(depth, columns, 4), depth, columns);
         let rows = RowsRef { data: &x, count: n, stride: depth };
         let run = |stream, shift: usize| {
-            let mut out = bochner_simd::Aligned::<f32>::zeros(n * 2 * columns + 16);
+            let mut out = bochner_simd::Aligned::<f32>::zeros(n * 208 + 16);
             let what = Apply::Pairs { scale: 1.0, exact: &|_, _| 0.0, stream };
-            apply(rows, &panels, &what, &mut out.as_mut_slice()[shift..], 2 * columns);
-            out.as_slice()[shift..shift + n * 2 * columns].to_vec()
+            apply(rows, &panels, &what, &mut out.as_mut_slice()[shift..], 208);
+            out.as_slice()[shift..shift + n * 208].to_vec()
         };
         let expected = run(false, 0);
         assert!(run(true, 0) == expected && run(true, 5) == expected, "{isa:?}");

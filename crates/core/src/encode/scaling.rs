@@ -17,6 +17,12 @@ pub struct Scaling {
     factor: Vec<f64>,
 }
 
+/// To 24 bits: the mean of the same rows in another order differs in its last bits, and nothing should follow from that.
+fn rounded(value: f64) -> f64 {
+    const DROPPED: u64 = 29;
+    f64::from_bits((value.to_bits() + (1 << (DROPPED - 1))) >> DROPPED << DROPPED)
+}
+
 impl Scaling {
     /// Mean 0 and deviation 1; without the shift for sparse rows.
     pub fn new(moments: &Moments, sparse: bool) -> Self {
@@ -26,9 +32,11 @@ impl Scaling {
             .zip(moments.mean())
             // A deviation at the rounding level of the mean is that of a constant; one that overflowed is no guide.
             .map(|(deviation, mean)| if *deviation > 1e-13 * mean.abs() { 1.0 / deviation } else { 1.0 })
-            .map(|factor| if factor > 0.0 && factor.is_finite() { factor } else { 1.0 })
+            .map(|factor| if factor > 0.0 && factor.is_finite() { rounded(factor) } else { 1.0 })
             .collect();
-        let shift = || moments.mean().iter().map(|mean| if mean.is_finite() { *mean } else { 0.0 }).collect();
+        let shift = || {
+            moments.mean().iter().map(|mean| if mean.is_finite() { rounded(*mean) } else { 0.0 }).collect()
+        };
         Scaling { shift: if sparse { Vec::new() } else { shift() }, factor }
     }
 

@@ -2,7 +2,7 @@
 
 use super::labels::LabelIndex;
 use super::{Columns, Labels};
-use crate::source::{Batch, Batches, Source, Target, check};
+use crate::source::{Batch, Batches, Source, Target};
 use crate::table::{Column, Table, TableReader, TableSource, position};
 use crate::{AnyRows, Csr, Error, Matrix, OwnedRows, Result};
 
@@ -132,9 +132,8 @@ impl Batches for TableBatches<'_> {
         let TableRows { columns, positions, .. } = self.source;
         let rows = self.rows.insert(rows_of(&table, columns, positions)?);
         let rows = AnyRows::F64(rows.view());
-        let batch = Batch { rows, targets: self.targets.view(), weights: None, first_row: table.first_row };
-        check(&batch)?;
-        Ok(Some(batch))
+        let targets = self.targets.view();
+        Ok(Some(Batch { rows, content: rows, targets, weights: None, first_row: table.first_row }))
     }
 
     fn fraction(&self) -> Option<f64> {

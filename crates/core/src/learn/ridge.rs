@@ -190,7 +190,7 @@ impl Ridge {
                 let fold: Vec<usize> = if folds == 1 {
                     vec![0; batch.rows.count()]
                 } else {
-                    let mut fold = |i| with_rows!(batch.rows, rows => fold_of(hash.of(&rows, i), folds));
+                    let mut fold = |i| with_rows!(batch.content, rows => fold_of(hash.of(&rows, i), folds));
                     (0..batch.rows.count()).map(&mut fold).collect()
                 };
                 match batch.rows {

@@ -7,8 +7,8 @@
 //! E[z(x)·z(y)] = k(x − y),    ωⱼ drawn from the kernel's spectral law        (Bochner)
 //! ```
 //! Frequency j is a function of (seed, j): a map of D features is the prefix, up to scale, of one of 2D. Orthogonal frequencies
-//! are rows of Haar matrices of d rows, one matrix after another, each row with its own length from the law: every row alone has the
-//! law, rows of a block repel. That needs a law without preferred directions. Frequencies are kept in turns (ω/2π), so that the reduction of a
+//! are columns of Haar matrices, d of each, every one with its own length from the law: each alone has the
+//! law, those of a block repel. That needs a law without preferred directions. Frequencies are kept in turns (ω/2π), so that the reduction of a
 //! phase is exact. Costs n·d·m multiply-adds to apply and nothing to store. Rahimi & Recht (2007); Yu et al.
 //! (2016) for orthogonality. `docs/book/fourier.md`.
 
@@ -148,9 +148,10 @@ fn independent(seed: u64, count: usize, dim: usize, spectrum: Spectrum) -> Matri
 
 /// Orthogonal directions with the lengths of independent normal vectors.
 fn orthogonal(seed: u64, count: usize, dim: usize, deviation: f64) -> Matrix<f64> {
-    let blocks: Vec<Haar> = (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim)).collect();
+    let blocks: Vec<Haar> =
+        (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect();
     fill_rows(count, dim, |j, row| {
-        blocks[j / dim].row(j % dim, row);
+        blocks[j / dim].column(j % dim, row);
         let mut draws = Draws::new(seed, Stream::Lengths, j as u64);
         let square: f64 = (0..dim).map(|_| draws.normal()).map(|g| g * g).sum();
         let length = deviation * square.sqrt();
@@ -158,9 +159,9 @@ fn orthogonal(seed: u64, count: usize, dim: usize, deviation: f64) -> Matrix<f64
     })
 }
 
-/// A random orthogonal matrix: Q = H₀H₁…H_{d−2}·diag(signs), Hₖ the reflection that takes a normal vector of the
-/// coordinates from k on to a multiple of the first of them (Stewart 1980). Plain multiplications and additions in a fixed
-/// order, so that every processor makes the same matrix.
+/// The first columns of a random orthogonal matrix: Q = H₀H₁…H_{d−2}·diag(signs), Hₖ the reflection that takes a normal
+/// vector of the coordinates from k on to a multiple of the first of them (Stewart 1980). Column i passes through H₀ … Hᵢ only, so that a few columns
+/// of a large matrix cost little. Plain multiplications and additions in a fixed order: every processor makes the same matrix.
 struct Haar {
     /// Reflection k has d − k entries, normalised to length √2.
     reflections: Vec<Vec<f64>>,
@@ -168,10 +169,10 @@ struct Haar {
 }
 
 impl Haar {
-    fn draw(seed: u64, block: usize, dim: usize) -> Haar {
-        let mut signs = Vec::with_capacity(dim);
-        let mut reflections = Vec::with_capacity(dim);
-        for k in 0..dim {
+    fn draw(seed: u64, block: usize, dim: usize, columns: usize) -> Haar {
+        let mut signs = Vec::with_capacity(columns);
+        let mut reflections = Vec::with_capacity(columns);
+        for k in 0..columns {
             let mut draws = Draws::new(seed, Stream::Reflections, (block as u64) << 32 | k as u64);
             let mut v: Vec<f64> = (k..dim).map(|_| draws.normal()).collect();
             let sign = if v[0] < 0.0 { -1.0 } else { 1.0 };
@@ -189,16 +190,15 @@ impl Haar {
         Haar { reflections, signs }
     }
 
-    /// Row i: the unit vector i through all reflections.
-    fn row(&self, i: usize, row: &mut [f64]) {
-        row.fill(0.0);
-        row[i] = 1.0;
-        for (k, v) in self.reflections.iter().enumerate() {
-            let part = &mut row[k..];
+    /// Column i: the unit vector i through the reflections that touch it, the last one first.
+    fn column(&self, i: usize, column: &mut [f64]) {
+        column.fill(0.0);
+        column[i] = self.signs[i];
+        for (k, v) in self.reflections.iter().enumerate().take(i + 1).rev() {
+            let part = &mut column[k..];
             let along = dot(part, v);
-            part.iter_mut().zip(v).for_each(|(r, v)| *r -= along * v);
+            part.iter_mut().zip(v).for_each(|(c, v)| *c -= along * v);
         }
-        row.iter_mut().zip(&self.signs).for_each(|(r, s)| *r *= s);
     }
 }
 
@@ -223,8 +223,8 @@ mod tests {
     #[test]
     fn blocks_are_orthogonal_matrices() {
         for dim in [1, 2, 3, 20] {
-            let haar = Haar::draw(3, 1, dim);
-            let q = fill_rows(dim, dim, |i, row| haar.row(i, row));
+            let haar = Haar::draw(3, 1, dim, dim);
+            let q = fill_rows(dim, dim, |i, row| haar.column(i, row));
             for i in 0..dim {
                 for j in 0..dim {
                     let expected = if i == j { 1.0 } else { 0.0 };
@@ -242,8 +242,8 @@ mod tests {
         let mut mean = vec![0.0; dim * dim];
         let mut square = vec![0.0; dim * dim];
         for seed in 0..n {
-            let haar = Haar::draw(seed, 0, dim);
-            let q = fill_rows(dim, dim, |i, row| haar.row(i, row));
+            let haar = Haar::draw(seed, 0, dim, dim);
+            let q = fill_rows(dim, dim, |i, row| haar.column(i, row));
             for (at, x) in q.as_slice().iter().enumerate() {
                 mean[at] += x / n as f64;
                 square[at] += x * x / n as f64;

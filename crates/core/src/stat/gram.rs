@@ -118,10 +118,10 @@ impl Gram {
             }
             part.products.par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
                 let (i, j) = tile_of(position);
-                rank_tile(isa, tile(i), tile(j), total, rows.clone(), c);
+                rank_tile(isa, tile(i), tile(j), rows.clone(), c);
             });
             part.cross.par_chunks_mut((self.outputs + 1) * TILE).enumerate().for_each(|(t, c)| {
-                cross_tile(isa, tile(t), &sides, total, rows.clone(), c);
+                cross_tile(isa, tile(t), &sides, rows.clone(), c);
             });
             for &(_, i, factor) in &order[rows.clone()] {
                 let weight = factor * factor;

@@ -48,7 +48,7 @@ impl Sample {
     /// Reads a block.
     pub fn absorb(&mut self, batch: &Batch<'_>, target: &Target) {
         let coded = target.coded(batch);
-        with_rows!(batch.rows, rows => self.absorb_rows(&rows, &coded, batch));
+        with_rows!(batch.content, rows => self.absorb_rows(&rows, &coded, batch));
     }
 
     fn absorb_rows<T: Scalar>(&mut self, rows: &Rows<'_, T>, coded: &Matrix<f64>, batch: &Batch<'_>) {
@@ -188,7 +188,8 @@ mod tests {
         let mut sample = Sample::zero(capacity, 1, 5);
         let rows = MatrixView::new(values, values.len(), 1).unwrap();
         let rows64 = AnyRows::F64(Rows::Dense(rows));
-        let batch = Batch { rows: rows64, targets: rows, weights: Some(weights), first_row: 0 };
+        let batch =
+            Batch { rows: rows64, content: rows64, targets: rows, weights: Some(weights), first_row: 0 };
         sample.absorb(&batch, &Target::Numbers { outputs: 1 });
         sample
     }
@@ -230,8 +231,8 @@ mod tests {
         let mut hits = [0usize; 40];
         for seed in 0..seeds {
             let mut sample = Sample::zero(10, 1, seed);
-            let batch =
-                Batch { rows: AnyRows::F64(Rows::Dense(rows)), targets: rows, weights: None, first_row: 0 };
+            let all = AnyRows::F64(Rows::Dense(rows));
+            let batch = Batch { rows: all, content: all, targets: rows, weights: None, first_row: 0 };
             sample.absorb(&batch, &Target::Numbers { outputs: 1 });
             sample.iter().for_each(|row| hits[row.targets[0] as usize - 1] += 1);
         }
