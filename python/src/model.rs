@@ -70,7 +70,7 @@ impl Model {
         let source = Arrays::new(rows.rows()?, view(&targets)?, weights, meaning).map_err(to_python)?;
         let mut inner = Job::new(threads, verbose).run(py, |engine| auto.fit(engine, &source))?;
         if let Some(names) = columns {
-            inner = inner.with_names(Columns::Named { names }, target);
+            inner = inner.with_names(Columns::Named { names }, target).map_err(to_python)?;
         }
         Ok(Model { inner })
     }

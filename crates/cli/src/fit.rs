@@ -131,6 +131,7 @@ impl Job {
             block: BLOCK,
             threads: engine.threads(),
             many_groups: false,
+            sample: bochner::certify::capacity(&auto.spec(), inputs),
         };
         let peak = shape.cost().peak_bytes;
         if is_exact || auto.features.is_some() {
@@ -184,7 +185,7 @@ impl Recipe {
         let labels = pass.labels(self.task)?;
         let columns = Columns::all_but(tables.columns(), &[target])?;
         let rows = TableRows::new(tables, columns.clone(), target, labels, Some(pass.rows()))?;
-        Ok(self.auto.fit(engine, &rows)?.with_names(columns, target))
+        self.auto.fit(engine, &rows)?.with_names(columns, target)
     }
 }
 

@@ -113,7 +113,7 @@ impl Engine {
             Some(_) => std::mem::forget(slot.take()),
             None => {}
         }
-        // A system that refuses to start threads still gets its result, from the calling thread's own pool of one.
+        // A system that refuses to start so many threads may still start one.
         let build = |threads| ThreadPoolBuilder::new().num_threads(threads).build().ok();
         let pool = Arc::new(build(self.threads).or_else(|| build(1))?);
         *slot = Some((process, Arc::clone(&pool)));

@@ -2,8 +2,6 @@
 //!
 //! Constructors check once; what holds a view may index it without further checks.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{Error, Result};
 
 /// `f32` or `f64`. Sealed.
@@ -25,7 +23,7 @@ impl Scalar for f64 {
 }
 
 /// A dense row-major matrix that owns its entries.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix<T> {
     rows: usize,
     columns: usize,
@@ -179,9 +177,17 @@ impl<T: Scalar> Csr<T> {
     }
 
     /// Appends a row of (index, value) pairs with ascending indices below `columns`.
+    ///
+    /// # Panics
+    /// If they are not.
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (u32, T)>) {
+        let start = self.indices.len();
         for (index, value) in entries {
-            debug_assert!((index as usize) < self.columns);
+            let after = self.indices[start..].last().is_none_or(|&last| last < index);
+            assert!(
+                after && (index as usize) < self.columns,
+                "indices of a row ascend and are below the columns"
+            );
             self.indices.push(index);
             self.values.push(value);
         }

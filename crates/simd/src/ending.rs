@@ -61,6 +61,7 @@ impl<T: Element> Ending<T> for AsIs {
         _: usize,
         _: usize,
         _: usize,
+        _: bool,
         to: *mut T,
     ) {
         for v in 0..VECTORS {
@@ -85,7 +86,7 @@ impl<T: Element> Ending<T> for PairsOfTurns<'_, T> {
         unsafe {
             let turns = reduced(sums, self.exact, i, column, columns);
             let scale = L::splat(self.scale);
-            let stream = self.stream && last && to.addr() % (L::N * size_of::<T>()) == 0;
+            let stream = self.stream && last && to.addr().is_multiple_of(L::N * size_of::<T>());
             for v in 0..VECTORS {
                 let (c, s) = cos_sin(turns[v]);
                 let (low, high) = c.mul(scale).interleave(s.mul(scale));
@@ -139,6 +140,7 @@ impl<T: Element> Ending<T> for Decay {
         _: usize,
         _: usize,
         _: usize,
+        _: bool,
         to: *mut T,
     ) {
         unsafe {

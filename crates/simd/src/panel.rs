@@ -9,7 +9,7 @@ use crate::dispatch::panel_width;
 use crate::{Aligned, Element, Isa};
 
 /// A packed matrix of `depth` × `columns`, for one instruction set.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Panels<T> {
     pub(crate) isa: Isa,
     pub(crate) depth: usize,
@@ -18,6 +18,12 @@ pub struct Panels<T> {
     /// Upper triangular: column j has no entry below row j, and a panel is read no further than that.
     pub(crate) triangular: bool,
     pub(crate) data: Aligned<T>,
+}
+
+impl<T: Element> Clone for Panels<T> {
+    fn clone(&self) -> Self {
+        Panels { data: self.data.clone(), ..*self }
+    }
 }
 
 impl<T: Element> Panels<T> {

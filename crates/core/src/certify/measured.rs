@@ -11,9 +11,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DELTA, SAMPLE};
+use super::{DELTA, Probe, SAMPLE};
 use crate::random::{Draws, Stream};
-use crate::{FourierForm, Map, Method, Rows};
+use crate::{FourierForm, Method};
 
 /// The kernel error on sampled pairs of distinct rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,26 +33,22 @@ pub struct Measured {
 
 impl Measured {
     /// Compares features with the exact kernel; none if there are fewer than two rows.
-    pub(super) fn of<'a>(
-        map: &Map,
-        rows: &Rows<'_, f64>,
-        feature: &impl Fn(usize) -> &'a [f64],
-        population: u64,
-    ) -> Option<Measured> {
-        let pairs = pairs(map.spec().seed, rows.count(), population)?;
-        let kernel = map.spec().kernel;
-        let errors: Vec<f64> = pairs
-            .iter()
-            .map(|&(i, j)| {
-                let approximate: f64 = feature(i).iter().zip(feature(j)).map(|(a, b)| a * b).sum();
-                (approximate - kernel.eval(rows, i, rows, j)).abs()
-            })
-            .collect();
+    pub(super) fn of(rows: &Probe<'_>) -> Option<Measured> {
+        let pairs = pairs(rows.map.spec().seed, rows.count(), rows.whole)?;
+        let numbers: Vec<usize> = pairs.iter().flat_map(|&(i, j)| [i, j]).collect();
+        let mut errors = Vec::with_capacity(pairs.len());
+        rows.look(&numbers, |numbers, features| {
+            for (p, pair) in numbers.chunks_exact(2).enumerate() {
+                let (x, y) = (features.row(2 * p), features.row(2 * p + 1));
+                let approximate: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
+                errors.push((approximate - rows.exact(pair[0], pair[1])).abs());
+            }
+        });
         // |k̂| ≤ 1 and 0 ≤ k ≤ 1 for pairs; |k̂| ≤ 2 for offsets; for landmarks the error is at most max k(x, x).
-        let range = match map.spec().method {
+        let range = match rows.map.spec().method {
             Method::Fourier { form: FourierForm::Pairs, .. } => 2.0,
             Method::Fourier { form: FourierForm::Offset, .. } => 3.0,
-            _ => kernel.diagonal(rows).into_iter().fold(0.0, f64::max),
+            _ => rows.largest_diagonal(),
         };
         Some(Measured::summary(&errors, range, DELTA))
     }
@@ -62,7 +58,7 @@ impl Measured {
         let q = errors.len() as f64;
         let mean = errors.iter().sum::<f64>() / q;
         let variance = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (q - 1.0);
-        let log = (3.0 / delta).ln();
+        let log = libm::log(3.0 / delta);
         Measured {
             pairs: errors.len() as u64,
             mean,
@@ -73,13 +69,12 @@ impl Measured {
     }
 }
 
-/// Pairs of different rows.
-fn pairs(seed: u64, count: usize, population: u64) -> Option<Vec<(usize, usize)>> {
-    // Two pairs at least, for a variance.
+/// Pairs of different rows: disjoint if the rows are a sample, drawn with replacement if they are all there are.
+fn pairs(seed: u64, count: usize, whole: bool) -> Option<Vec<(usize, usize)>> {
     if count < 2 {
         return None;
     }
-    if population > count as u64 && count >= SAMPLE {
+    if !whole && count >= 4 {
         return Some((0..count / 2).map(|p| (2 * p, 2 * p + 1)).collect());
     }
     let draw = |p: u64| {
@@ -131,10 +126,11 @@ mod tests {
 
     #[test]
     fn pairs_are_of_different_rows() {
-        for (count, population) in [(2, 2), (3, 100), (SAMPLE, 1 << 40), (SAMPLE, SAMPLE as u64)] {
-            let pairs = pairs(1, count, population).unwrap();
+        for (count, whole) in [(2, true), (2, false), (3, false), (5, false), (SAMPLE, false), (SAMPLE, true)]
+        {
+            let pairs = pairs(1, count, whole).unwrap();
             assert!(pairs.iter().all(|&(i, j)| i != j && i < count && j < count));
         }
-        assert!(pairs(1, 1, 1).is_none());
+        assert!(pairs(1, 1, true).is_none());
     }
 }

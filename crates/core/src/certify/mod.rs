@@ -18,10 +18,16 @@ pub use bound::Bound;
 pub use measured::Measured;
 
 use crate::stat::Sample;
-use crate::{Map, OwnedRows, Rows};
+use crate::{Map, MapSpec, Matrix, Method, OwnedRows, Rows};
 
-/// Rows that a certificate is measured on.
+/// Rows that a certificate is measured on, at most.
 pub const SAMPLE: usize = 8192;
+
+/// Rows to sample for a map: those to measure on, fewer if they are wide, and the landmarks, which do not count as measured.
+pub fn capacity(spec: &MapSpec, columns: usize) -> usize {
+    let measured = ((1 << 22) / columns.max(1)).clamp(512, SAMPLE);
+    if spec.needs_sample() { measured.saturating_add(spec.features) } else { measured }
+}
 
 /// Chance that a statement of the certificate fails.
 pub const DELTA: f64 = 0.05;
@@ -41,32 +47,70 @@ impl Certificate {
     ///
     /// Runs on the threads of the current pool.
     pub fn measure(map: &Map, sample: &Sample) -> Certificate {
-        let owned = sample.rows(SAMPLE);
-        let rows = owned.view();
-        if matches!(map.spec().method, crate::Method::Exact) {
+        if matches!(map.spec().method, Method::Exact) {
             return Certificate { bound: Bound::Exact, measured: None };
         }
-        let features = features(map, &owned);
-        let row = |i: usize| &features[i * map.output_dim()..(i + 1) * map.output_dim()];
-        let bound = Bound::of(map, &rows, &row, sample.population());
-        let measured = match bound {
-            Bound::NoApproximation => None,
-            _ => Measured::of(map, &rows, &row, sample.population()),
-        };
+        let rows = Probe::new(map, sample);
+        let bound = Bound::of(&rows, sample.population());
+        let measured = if bound == Bound::NoApproximation { None } else { Measured::of(&rows) };
         Certificate { bound, measured }
     }
 }
 
-/// Features of a sample in f64.
-fn features(map: &Map, rows: &OwnedRows<f64>) -> Vec<f64> {
-    let view: Rows<'_, f64> = rows.view();
-    let mut features = vec![0.0; view.count() * map.output_dim()];
-    if rayon::current_thread_index().is_some() {
-        map.apply_in_parallel(&view, &mut features, false);
-    } else {
-        map.apply(&view, &mut features);
+/// The rows that a map is tried on. Their features are made in pieces: all at once they could outgrow the fit itself.
+pub(crate) struct Probe<'a> {
+    map: &'a Map,
+    rows: OwnedRows<f64>,
+    /// The first of the rows to look at: landmarks are no test of themselves.
+    first: usize,
+    /// The sample is all of the data's distinct rows.
+    whole: bool,
+}
+
+/// Rows mapped at once.
+const PIECE: usize = 512;
+
+impl Probe<'_> {
+    fn new<'a>(map: &'a Map, sample: &Sample) -> Probe<'a> {
+        let whole = sample.is_whole();
+        let landmarks = if map.spec().needs_sample() && !whole { map.spec().features } else { 0 };
+        let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
+        Probe { map, rows: sample.rows(first + SAMPLE), first, whole }
     }
-    features
+
+    fn count(&self) -> usize {
+        self.rows.view().count() - self.first
+    }
+
+    /// Calls `look` with some rows, given by number, and their features, piece by piece.
+    fn look(&self, numbers: &[usize], mut look: impl FnMut(&[usize], &Matrix<f64>)) {
+        let view = self.rows.view();
+        for numbers in numbers.chunks(PIECE) {
+            let mut dense = Matrix::zeros(numbers.len(), view.columns());
+            for (i, &number) in numbers.iter().enumerate() {
+                view.densify(self.first + number, dense.row_mut(i));
+            }
+            let mut features = Matrix::zeros(numbers.len(), self.map.output_dim());
+            let rows = Rows::from(&dense);
+            if rayon::current_thread_index().is_some() {
+                self.map.apply_in_parallel(&rows, features.as_mut_slice(), false);
+            } else {
+                self.map.apply(&rows, features.as_mut_slice());
+            }
+            look(numbers, &features);
+        }
+    }
+
+    /// k of two rows, exactly.
+    fn exact(&self, i: usize, j: usize) -> f64 {
+        let view = self.rows.view();
+        self.map.spec().kernel.eval(&view, self.first + i, &view, self.first + j)
+    }
+
+    /// The largest k(x, x).
+    fn largest_diagonal(&self) -> f64 {
+        (0..self.count()).map(|i| self.exact(i, i)).fold(0.0, f64::max)
+    }
 }
 
 impl fmt::Display for Certificate {

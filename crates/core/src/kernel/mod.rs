@@ -11,7 +11,8 @@ mod text;
 use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Matrix, Result, Rows, Scalar};
+use crate::plan::available_memory;
+use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A kernel. Reads and prints as text: `"gaussian(sigma=2)".parse()`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,10 +55,11 @@ impl Kernel {
     /// The parameter lies in its domain.
     pub fn validate(&self) -> Result<()> {
         let positive = |name, value: f64| {
-            if value > 0.0 && value.is_finite() {
+            // Squares of widths must be numbers in single precision too.
+            if (1e-18..=1e18).contains(&value) {
                 Ok(())
             } else {
-                Err(Error::Parameter { name, expected: "positive and finite", found: value.to_string() })
+                Err(Error::Parameter { name, expected: "between 1e-18 and 1e18", found: value.to_string() })
             }
         };
         match *self {
@@ -100,7 +102,7 @@ impl Kernel {
         let pairs = merge(x.entries(i), y.entries(j));
         match self.form() {
             Form::Product => pairs.map(|(a, b)| a * b).sum(),
-            Form::Decay { distance, rate } => (-rate * total(distance, pairs)).exp(),
+            Form::Decay { distance, rate } => libm::exp(-rate * total(distance, pairs)),
         }
     }
 
@@ -117,9 +119,25 @@ impl Kernel {
         if x.columns() != y.columns() {
             return Err(Error::ColumnCount { expected: x.columns(), found: y.columns() });
         }
-        let panels = pack_rows(y);
+        let needed = (x.count() as u64).saturating_mul((y.count() * size_of::<T>()) as u64);
+        let limit = available_memory().unwrap_or(u64::MAX);
+        if needed > limit {
+            return Err(Error::Memory {
+                what: format!("a matrix of {} × {} kernel values", x.count(), y.count()),
+                needed,
+                limit,
+            });
+        }
         let mut out = Matrix::zeros(x.count(), y.count());
-        self.values(x, &panels, out.as_mut_slice(), y.count());
+        match in_double(x) {
+            Some(x) if self.form() != Form::Product => {
+                let mut values = vec![0.0; x.view().count() * y.count()];
+                let dense = densified(y);
+                self.values(&x.view(), &pack_rows(&Rows::from(&dense)), &mut values, y.count());
+                out.as_mut_slice().iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
+            }
+            _ => self.values(x, &pack_rows(y), out.as_mut_slice(), y.count()),
+        }
         Ok(out)
     }
 
@@ -145,6 +163,31 @@ impl Kernel {
         };
         apply(rows, panels, &what, out, stride);
     }
+}
+
+/// Sparse rows of single precision in double, none for others. A distance to a sparse row is a difference of large sums:
+/// it needs the digits.
+pub(crate) fn in_double<T: Scalar>(rows: &Rows<'_, T>) -> Option<OwnedRows<f64>> {
+    let Rows::Sparse(sparse) = rows else { return None };
+    if size_of::<T>() == size_of::<f64>() {
+        return None;
+    }
+    let mut double = Csr::empty(sparse.columns());
+    for i in 0..sparse.rows() {
+        double.push_row(rows.entries(i).map(|(j, x)| (j, x.to_f64())));
+    }
+    Some(OwnedRows::Sparse(double))
+}
+
+/// All entries in double precision.
+fn densified<T: Scalar>(rows: &Rows<'_, T>) -> Matrix<f64> {
+    let mut row = vec![T::default(); rows.columns()];
+    let mut dense = Matrix::zeros(rows.count(), rows.columns());
+    for i in 0..rows.count() {
+        rows.densify(i, &mut row);
+        dense.row_mut(i).iter_mut().zip(&row).for_each(|(to, x)| *to = x.to_f64());
+    }
+    dense
 }
 
 /// Packs rows as the columns of a product.

@@ -7,15 +7,14 @@
 //! ```
 
 use super::{Bandwidth, Family, Ridge};
-use crate::certify::SAMPLE;
+use crate::certify::capacity;
 use crate::encode::{Encoder, Precision, Scaled, Scaling};
-use crate::engine::Event;
 use crate::matrix::with_rows;
 use crate::plan::Cost;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
-use crate::{Engine, Kernel, Lambda, MapSpec, Method, Model, Result, Target};
+use crate::{Engine, Kernel, Lambda, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +67,7 @@ impl Auto {
             source,
             "columns",
             || {
-                let capacity = SAMPLE.max(self.features.unwrap_or(0));
+                let capacity = capacity(&self.spec(), source.input_dim());
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
@@ -76,7 +75,6 @@ impl Auto {
                 sample.absorb(batch, source.target());
             },
         )?;
-        self.warn(engine, source, &sample)?;
         let scaling = self.standardise.then(|| Scaling::new(&moments, sample.is_sparse()));
         let sample = scaling.as_ref().map_or_else(|| sample.clone(), |scaling| scaling.sample(&sample));
         let kernel = match self.kernel {
@@ -98,8 +96,7 @@ impl Auto {
 
     /// What fitting will cost, as far as it can be told before the rows are seen.
     pub fn plan(&self, engine: &Engine, source: &dyn Source) -> Result<Cost> {
-        let cost = self.ridge(self.anchor(), MapSpec::FEATURES).plan(engine, &self.rounded(source))?;
-        Ok(Cost { passes: cost.passes + 1, ..cost })
+        self.ridge(self.anchor(), MapSpec::FEATURES).plan(engine, &self.rounded(source))
     }
 
     /// The map that will be made, with width 1 where it is still to be chosen.
@@ -125,22 +122,6 @@ impl Auto {
         } else {
             Precision::Double
         })
-    }
-
-    /// A constant target is a model that predicts it, with a warning.
-    fn warn(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<()> {
-        let Target::Numbers { outputs } = source.target() else { return Ok(()) };
-        for output in 0..*outputs {
-            let mut values = sample.iter().map(|row| row.targets[output]);
-            let first = values.next();
-            if sample.len() > 1 && values.all(|y| Some(y.to_bits()) == first.map(f64::to_bits)) {
-                let text = format!(
-                    "target {output} is constant in all sampled rows: the model predicts the constant"
-                );
-                engine.tell(&Event::Warning { text: &text })?;
-            }
-        }
-        Ok(())
     }
 
     fn anchor(&self) -> Kernel {

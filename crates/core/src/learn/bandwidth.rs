@@ -62,7 +62,7 @@ impl Bandwidth {
             let features = default_features(self.features, sample);
             let map = MapSpec { features, seed, ..MapSpec::auto(kernel) };
             let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
-            let error = ridge.error(engine, &arrays)?;
+            let error = ridge.error(engine, &arrays, sample)?;
             if error < best.0 {
                 best = (error, kernel);
             }

@@ -7,11 +7,13 @@
 //! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
 //! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bochner_simd::Aligned;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::certify::{Certificate, SAMPLE};
+use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of};
 use crate::matrix::with_rows;
 use crate::model::{Head, Model, Training};
@@ -53,6 +55,9 @@ pub struct Ridge {
 /// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
 const GRID: std::ops::RangeInclusive<i32> = -18..=2;
 
+/// Errors of cross-validation that differ by less than this part are equal.
+const FLAT: f64 = 1e-4;
+
 /// One point of the cross-validation curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
@@ -85,6 +90,8 @@ impl Ridge {
             block: BLOCK,
             threads: engine.threads(),
             many_groups: source.row_count().is_none_or(|n| n > (BLOCK * GROUP) as u64),
+            sample: capacity(&self.map, source.input_dim())
+                .min(source.row_count().map_or(usize::MAX, |n| n.try_into().unwrap_or(usize::MAX))),
         };
         shape.cost()
     }
@@ -119,7 +126,7 @@ impl Ridge {
             engine,
             source,
             "sample",
-            || Sample::zero(SAMPLE.max(self.map.features), source.input_dim(), self.map.seed),
+            || Sample::zero(capacity(&self.map, source.input_dim()), source.input_dim(), self.map.seed),
             |sample, batch| sample.absorb(batch, source.target()),
         )?;
         self.fit_with(engine, source, &sample)
@@ -143,7 +150,9 @@ impl Ridge {
         self.check(engine, source)?;
         let map = engine.install(|| self.map.fit(sample))?;
         let certificate = engine.install(|| Certificate::measure(&map, sample));
-        let gram = self.gram(engine, source, &map)?;
+        self.warn_of_constants(engine, source.target(), sample)?;
+        let units = Units::of(sample, self.intercept);
+        let gram = self.gram(engine, source, &map, &units)?;
         let (lambda, curve) = self.choose(engine, &gram)?;
         let (solution, freedom) =
             engine.install(|| Normal::new(gram.total(), self.intercept).solve(lambda))?;
@@ -155,7 +164,8 @@ impl Ridge {
             folds: self.folds(),
             intercept: self.intercept,
         };
-        let Solution { coefficients, intercept } = solution;
+        let Solution { coefficients, mut intercept } = solution;
+        intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
         check_finite(&coefficients, &intercept, &certificate)?;
         let coefficients =
             Matrix::from_fn(coefficients.columns(), coefficients.rows(), |o, j| coefficients.row(j)[o]);
@@ -168,15 +178,31 @@ impl Ridge {
     }
 
     /// The smallest cross-validated error, for comparing maps; infinite where there are too few rows to tell.
-    pub(crate) fn error(&self, engine: &Engine, source: &dyn Source) -> Result<f64> {
+    pub(crate) fn error(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<f64> {
         let map = engine.install(|| self.map.build(source.input_dim()))?;
-        let gram = self.gram(&engine.quiet(), source, &map)?;
+        let gram = self.gram(&engine.quiet(), source, &map, &Units::of(sample, self.intercept))?;
         let curve = self.choose(&engine.quiet(), &gram)?.1;
         Ok(curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min))
     }
 
+    /// A constant target is a model that predicts it, with a warning.
+    fn warn_of_constants(&self, engine: &Engine, target: &Target, sample: &Sample) -> Result<()> {
+        let Target::Numbers { outputs } = target else { return Ok(()) };
+        for output in 0..*outputs {
+            let mut values = sample.iter().map(|row| row.targets[output].to_bits());
+            let first = values.next();
+            if sample.len() > 1 && values.all(|y| Some(y) == first) {
+                let text = format!(
+                    "target {output} is constant in all sampled rows: the model predicts the constant"
+                );
+                engine.tell(&Event::Warning { text: &text })?;
+            }
+        }
+        Ok(())
+    }
+
     /// The pass over the rows.
-    pub(crate) fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map) -> Result<Gram> {
+    fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map, units: &Units) -> Result<Gram> {
         let folds = self.folds();
         let target = source.target();
         let mut hash = ContentHash::new(self.map.seed, Stream::Folds);
@@ -194,8 +220,12 @@ impl Ridge {
                     (0..batch.rows.count()).map(&mut fold).collect()
                 };
                 match batch.rows {
-                    AnyRows::F32(rows) => single.absorb(gram, map, &rows, batch, &fold, target),
-                    AnyRows::F64(rows) => double.absorb(gram, map, &rows, batch, &fold, target),
+                    AnyRows::F32(rows) => {
+                        single.absorb(gram, map, &rows, batch, &fold, &units.targets(target, batch), units)
+                    }
+                    AnyRows::F64(rows) => {
+                        double.absorb(gram, map, &rows, batch, &fold, &units.targets(target, batch), units)
+                    }
                 }
             },
         )
@@ -208,16 +238,20 @@ impl Ridge {
         }
         let phase = "cross-validation";
         engine.tell(&Event::Started { phase })?;
-        let unit = engine.install(|| Normal::new(gram.total(), self.intercept).trace());
-        // Features that do not vary leave nothing to choose: any λ gives the constant.
-        let unit = if unit > 0.0 { unit } else { 1.0 };
+        let unit = engine.install(|| {
+            let sums = gram.total();
+            let square = (0..sums.features.len()).map(|j| sums.products.row(j)[j]).sum::<f64>() / sums.weight;
+            let unit = Normal::new(sums, self.intercept).trace();
+            // Features that do not vary, up to rounding in single precision, leave nothing to choose: any λ gives the constant.
+            if unit > 1e-6 * square { unit } else { square.max(f64::MIN_POSITIVE) }
+        });
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
         let curve = engine.install(|| self.curve(engine, gram, &grid))?;
         engine.tell(&Event::Finished { phase })?;
-        let best = curve.iter().rev().fold(None::<CurvePoint>, |best, point| match best {
-            Some(best) if best.error <= point.error => Some(best),
-            _ => Some(*point),
-        });
+        // The curve is flat where λ does not matter: the largest λ within a hair of the smallest error, so that rounding does
+        // not choose.
+        let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
+        let best = curve.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
         match best {
             Some(point) => Ok((point.lambda, curve)),
             None => {
@@ -237,13 +271,19 @@ impl Ridge {
         if usable.is_empty() {
             return Ok(Vec::new());
         }
+        let done = AtomicUsize::new(0);
         let errors: Vec<Vec<f64>> = usable
             .par_iter()
             .map(|&k| {
-                let progress =
-                    Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction: None };
-                engine.tell(&progress)?;
-                Ok(Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k)))
+                let tell = |done: usize| {
+                    let fraction = Some(done as f64 / usable.len() as f64);
+                    engine.tell(&Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction })
+                };
+                tell(done.load(Ordering::Relaxed))?;
+                let errors =
+                    Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k));
+                tell(1 + done.fetch_add(1, Ordering::Relaxed))?;
+                Ok(errors)
             })
             .collect::<Result<_>>()?;
         let error = |l: usize| errors.iter().map(|e| e[l]).sum::<f64>() / total;
@@ -281,13 +321,49 @@ impl<T: Scalar> Buffers<T> {
         rows: &Rows<'_, T>,
         batch: &Batch<'_>,
         fold: &[usize],
-        target: &Target,
+        targets: &Matrix<f64>,
+        units: &Units,
     ) {
         let features = self.features.sized(rows.count() * map.output_dim());
         map.apply_in_parallel(rows, features, false);
         if let Ok(z) = MatrixView::new(features, rows.count(), map.output_dim()) {
-            let y = target.coded(batch);
-            gram.absorb(z, y.view(), |i| batch.weight(i), |i| fold[i], &mut self.packed);
+            let weight = |i| batch.weight(i) / units.weight;
+            gram.absorb(z, targets.view(), weight, |i| fold[i], &mut self.packed);
         }
+    }
+}
+
+/// What targets and weights are measured in while they are summed, so that the sums keep their digits: targets far from zero, and
+/// weights far from one. Both follow from the sample, hence from content.
+struct Units {
+    /// Subtracted from each output; zero without an intercept, which is what takes it back.
+    shift: Vec<f64>,
+    /// Divides the weights: a power of four, so that nothing is rounded.
+    weight: f64,
+}
+
+impl Units {
+    fn of(sample: &Sample, intercept: bool) -> Units {
+        let total: f64 = sample.iter().map(|row| row.weight).sum();
+        let outputs = sample.iter().next().map_or(0, |row| row.targets.len());
+        let mean = |o: usize| sample.iter().map(|row| row.targets[o] * (row.weight / total)).sum::<f64>();
+        // To 24 bits: repeated and weighted rows give means that differ in their last ones.
+        let shift = |o| if intercept { f64::from(mean(o) as f32) } else { 0.0 };
+        let typical = total / sample.len().max(1) as f64;
+        let weight = 4f64.powi((typical.log2() / 2.0).round() as i32);
+        let usable = weight > 0.0 && weight.is_finite();
+        Units {
+            shift: (0..outputs).map(shift).map(|s| if s.is_finite() { s } else { 0.0 }).collect(),
+            weight: if usable { weight } else { 1.0 },
+        }
+    }
+
+    /// The coded targets of a batch, shifted.
+    fn targets(&self, target: &Target, batch: &Batch<'_>) -> Matrix<f64> {
+        let mut coded = target.coded(batch);
+        for i in 0..coded.rows() {
+            coded.row_mut(i).iter_mut().zip(&self.shift).for_each(|(y, shift)| *y -= shift);
+        }
+        coded
     }
 }

@@ -13,7 +13,7 @@
 use bochner_simd::{Apply, Isa, Panels};
 
 use super::Packed;
-use crate::kernel::{apply, pack_rows};
+use crate::kernel::{apply, in_double, pack_rows};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
 
@@ -29,10 +29,10 @@ pub(crate) struct Landmarks {
 }
 
 pub(super) fn validate(tolerance: f64) -> Result<()> {
-    if tolerance > 0.0 && tolerance < 1.0 {
+    if (1e-13..1.0).contains(&tolerance) {
         return Ok(());
     }
-    Err(Error::Parameter { name: "tolerance", expected: "between 0 and 1", found: tolerance.to_string() })
+    Err(Error::Parameter { name: "tolerance", expected: "between 1e-13 and 1", found: tolerance.to_string() })
 }
 
 impl Landmarks {
@@ -94,6 +94,11 @@ impl Landmarks {
     /// F₁ or F₂ of each row.
     pub(super) fn apply<T: Scalar>(&self, kernel: Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
         let count = self.rows.rows();
+        if let (Some(double), true) = (in_double(rows), kernel != Kernel::Linear) {
+            let mut values = vec![0.0; rows.count() * count];
+            self.apply(kernel, &double.view(), &mut values);
+            return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
+        }
         let panels = self.packed_rows.get(|| pack_rows(&Rows::Dense(convert::<T>(&self.rows).view())));
         let Some(whitening) = &self.whitening else {
             return kernel.values(rows, panels, out, count);

@@ -233,6 +233,14 @@ impl Map {
         self.output_dim
     }
 
+    /// The landmarks, one a row, in the order of the features; none for maps without.
+    pub fn landmarks(&self) -> Option<&Matrix<f64>> {
+        match &self.state {
+            State::Landmarks(landmarks) => Some(landmarks.rows()),
+            _ => None,
+        }
+    }
+
     pub(crate) fn state(&self) -> &State {
         &self.state
     }

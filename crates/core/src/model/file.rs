@@ -11,12 +11,13 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Head, Model, Training};
+use super::{Head, Model, Provenance, Training};
 use crate::encode::{Columns, Labels, Scaling};
 use crate::map::{Landmarks, State};
 use crate::{Certificate, Encoder, Error, LabelKind, Map, MapSpec, Matrix, Method, Result};
@@ -32,6 +33,9 @@ const MOST_JSON: usize = 1 << 20;
 
 /// The largest header: the JSON, escaped inside another, and the list of tensors.
 const MOST_HEADER: u64 = 4 << 20;
+
+/// The largest map that a file may ask for: a seed of eight bytes can ask for any size.
+const MOST_REGENERATED: u64 = 4 << 30;
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -177,11 +181,13 @@ impl Model {
         let path = path.as_ref();
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = self.to_bytes()?;
+        // A name of its own for every save, also by two threads at once.
+        static SAVES: AtomicU64 = AtomicU64::new(0);
         let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.tmp", std::process::id()));
+        temporary.push(format!(".{}-{}.tmp", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed)));
         let temporary = Path::new(&temporary);
         let write = || -> std::io::Result<()> {
-            let mut file = std::fs::File::create(temporary)?;
+            let mut file = std::fs::File::options().write(true).create_new(true).open(temporary)?;
             file.write_all(&bytes)?;
             file.sync_all()?;
             std::fs::rename(temporary, path)
@@ -264,8 +270,8 @@ impl Model {
             format: FORMAT,
             checksum: String::new(),
             fingerprint: fingerprint(&self.map),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            instruction_set: bochner_simd::Isa::best().name().to_owned(),
+            version: self.provenance.version.clone(),
+            instruction_set: self.provenance.instruction_set.clone(),
             map: self.map.spec().clone(),
             input_dim: self.map.input_dim(),
             output_dim: self.map.output_dim(),
@@ -425,8 +431,9 @@ impl<'a> File<'a> {
         let encoder = self.encoder(&meta)?;
         let coefficients = self.matrix("coefficients", meta.outputs, meta.output_dim)?;
         let intercept = self.numbers("intercept", &[meta.outputs])?;
-        let Meta { target, training, certificate, .. } = meta;
-        Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training })
+        let Meta { target, training, certificate, version, instruction_set, .. } = meta;
+        let provenance = Provenance { version, instruction_set };
+        Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance })
     }
 
     fn head(&self, meta: &Meta) -> Result<Head> {
@@ -435,7 +442,12 @@ impl<'a> File<'a> {
             HeadMeta::Regression => (Head::Regression, meta.outputs.max(1)),
             HeadMeta::Classification { labels, count } => {
                 let texts = self.names("labels.bytes", "labels.ends", *count)?;
-                let outputs = if *count == 2 { 1 } else { (*count).max(1) };
+                let distinct = texts.iter().collect::<std::collections::BTreeSet<_>>().len();
+                if distinct != *count || *count < 2 {
+                    let (what, expected) = ("different labels", (*count).max(2));
+                    return Err(FileError::Mismatch { what, expected, found: distinct }.into());
+                }
+                let outputs = if *count == 2 { 1 } else { *count };
                 (Head::Classification { labels: Labels::new(*labels, texts) }, outputs)
             }
         };
@@ -451,12 +463,23 @@ impl<'a> File<'a> {
         let spec = meta.map.clone();
         // Shapes that coefficients confirm come first: nothing is made whose size the file does not back.
         self.numbers("coefficients", &[meta.outputs, meta.output_dim])?;
-        spec.check(meta.input_dim, crate::plan::available_memory().unwrap_or(u64::MAX))?;
+        spec.check(
+            meta.input_dim,
+            crate::plan::available_memory().unwrap_or(u64::MAX).min(MOST_REGENERATED),
+        )?;
+        if !(1..=spec.output_dim(meta.input_dim)).contains(&meta.output_dim) {
+            return Err(mismatch("features", spec.output_dim(meta.input_dim), meta.output_dim));
+        }
         let map = match spec.method {
             Method::Landmarks { whiten, .. } => {
                 let rows = self.matrix("landmarks", meta.output_dim, meta.input_dim)?;
                 let whitening =
                     whiten.then(|| self.matrix("whitening", meta.output_dim, meta.output_dim)).transpose()?;
+                let lower = |w: &Matrix<f64>| (1..w.rows()).any(|i| w.row(i)[..i].iter().any(|x| *x != 0.0));
+                if whitening.as_ref().is_some_and(lower) {
+                    let (expected, found) = ("an upper triangle".to_owned(), "entries below it".to_owned());
+                    return Err(FileError::Tensor { name: "whitening", expected, found }.into());
+                }
                 Map::from_landmarks(spec, Landmarks::new(rows, whitening))
             }
             _ => {

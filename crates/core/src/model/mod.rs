@@ -55,6 +55,16 @@ pub struct Model {
     head: Head,
     certificate: Certificate,
     training: Option<Training>,
+    provenance: Provenance,
+}
+
+/// What made a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    /// Of this library.
+    pub version: String,
+    /// That the sums were made with: the same bits are promised on this one.
+    pub instruction_set: String,
 }
 
 impl Model {
@@ -67,7 +77,12 @@ impl Model {
         certificate: Certificate,
         training: Option<Training>,
     ) -> Model {
-        Model { encoder, target: String::new(), map, coefficients, intercept, head, certificate, training }
+        let provenance = Provenance {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instruction_set: bochner_simd::Isa::best().name().to_owned(),
+        };
+        let target = String::new();
+        Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance }
     }
 
     /// A map alone, without outputs, to be saved like any other model.
@@ -77,15 +92,18 @@ impl Model {
         Model::new(encoder, map, coefficients, Vec::new(), Head::Features, certificate, None)
     }
 
-    /// The same model behind another encoder.
-    pub fn with_encoder(self, encoder: Encoder) -> Model {
+    /// The same model behind another encoder of as many columns.
+    pub(crate) fn with_encoder(self, encoder: Encoder) -> Model {
         Model { encoder, ..self }
     }
 
-    /// The same model with names for its columns and its target.
-    pub fn with_names(self, columns: Columns, target: &str) -> Model {
+    /// The same model with names for its columns, as many as it has, and for its target.
+    pub fn with_names(self, columns: Columns, target: &str) -> Result<Model> {
+        if columns.count() != self.map.input_dim() {
+            return Err(Error::ColumnCount { expected: self.map.input_dim(), found: columns.count() });
+        }
         let encoder = self.encoder.clone().with_columns(columns);
-        Model { encoder, target: target.to_owned(), ..self }
+        Ok(Model { encoder, target: target.to_owned(), ..self })
     }
 
     /// From columns to rows.
@@ -126,6 +144,11 @@ impl Model {
     /// How the coefficients were found; none for a map alone.
     pub fn training(&self) -> Option<&Training> {
         self.training.as_ref()
+    }
+
+    /// What made it.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     /// Outputs for each row: predictions of a regression, scores of a classification.

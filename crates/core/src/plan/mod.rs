@@ -1,7 +1,7 @@
 //! What a job will cost, before it starts.
 //!
 //! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic. What is predicted
-//! depends on shapes only, never on a clock, so that it can be kept in the model.
+//! depends on shapes only, never on a clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,8 @@ pub struct RidgeShape {
     pub threads: usize,
     /// More groups than one, hence a second set of sums.
     pub many_groups: bool,
+    /// Rows of the sample.
+    pub sample: usize,
 }
 
 impl RidgeShape {
@@ -51,12 +53,16 @@ impl RidgeShape {
         let block = f(self.block) * features * f(self.scalar_bytes) * 2.0;
         let map = d * features * (8.0 + f(self.scalar_bytes));
         // Each decomposition holds the matrix of its complement and the fold's own; the final one holds one more.
-        let solve = square * (1.0 + 2.0 * f(self.threads.min(self.folds)));
+        let threads = f(self.threads.min(self.folds));
+        let sides = if self.folds > 1 { 2.0 * features * 21.0 * t * 8.0 } else { 0.0 };
+        let solve = square * (1.0 + 2.0 * threads) + threads * sides;
+        // The sample as (index, value) entries, scaled and dense beside it, and what its certificate is measured with.
+        let sample = f(self.sample) * d * (16.0 + 16.0 + 8.0) + 512.0 * features * 8.0;
         Cost {
-            passes: 1,
+            passes: 2,
             multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
             multiply_adds_to_solve: f(self.folds + 1) * features.powi(3) * 2.0 / 3.0,
-            peak_bytes: (sums + map + block.max(solve)) as u64,
+            peak_bytes: (sums + map + sample + block.max(solve)) as u64,
         }
     }
 }
@@ -80,8 +86,16 @@ pub fn available_memory() -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let free = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024;
     let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
-    let group = number("/sys/fs/cgroup/memory.max")
-        .map(|limit| limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
+    // What a group has read from files counts as used but is given back when needed.
+    let cached = || {
+        read("/sys/fs/cgroup/memory.stat")?
+            .lines()
+            .find_map(|l| l.strip_prefix("inactive_file ")?.parse::<u64>().ok())
+    };
+    let group = number("/sys/fs/cgroup/memory.max").map(|limit| {
+        let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0).saturating_sub(cached().unwrap_or(0));
+        limit.saturating_sub(used)
+    });
     Some(group.map_or(free, |group| group.min(free)))
 }
 
@@ -105,6 +119,7 @@ mod tests {
             block: 4096,
             threads: 2,
             many_groups: true,
+            sample: 8192,
         };
         assert_eq!(shape.cost().peak_bytes, u64::MAX);
     }

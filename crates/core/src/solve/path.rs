@@ -63,7 +63,9 @@ impl Path {
                             + b * b * held_out.weight
                     })
                     .sum();
-                error.max(0.0)
+                // Cancellation leaves little below zero; much of it means that λ is too small for the precision of the sums.
+                let scale: f64 = held_out.target_squares.iter().sum();
+                if error < -1e-6 * scale { f64::INFINITY } else { error.max(0.0) }
             })
             .collect()
     }

@@ -108,6 +108,11 @@ impl Sample {
         self.rows.is_empty()
     }
 
+    /// Whether every distinct row is in the sample.
+    pub fn is_whole(&self) -> bool {
+        self.rows.len() < self.capacity
+    }
+
     /// Whether the rows came sparse.
     pub fn is_sparse(&self) -> bool {
         self.sparse

@@ -150,6 +150,26 @@ fn landmarks_of_the_wrong_shape_are_refused() {
     assert!(matches!(error, Err(Error::ModelFile(FileError::Tensor { name: "landmarks", .. }))));
 }
 
+/// A map alone has no coefficients to back its size: what it asks for is bounded all the same, and must exist.
+#[test]
+fn maps_alone_are_checked_too() {
+    let (x, _) = rows(30);
+    let sampled = crate::table::sample(Rows::from(&x), 1);
+    let bytes = |spec: MapSpec| {
+        let map = spec.fit(&sampled).unwrap();
+        let certificate = bochner::Certificate::measure(&map, &sampled);
+        Model::of_map(map, certificate).to_bytes().unwrap()
+    };
+    let kernel = Kernel::Gaussian { sigma: 1.0 };
+    let fourier = bytes(MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel) });
+    let wide = forged(&fourier, "\"input_dim\":7", "\"input_dim\":300000000");
+    assert!(matches!(Model::from_bytes(&wide), Err(Error::Memory { .. })));
+    let landmarks = bytes(MapSpec { features: 5, seed: 5, ..MapSpec::landmarks(kernel) });
+    assert!(Model::from_bytes(&landmarks).is_ok());
+    let none = forged(&landmarks, "\"features\":5", "\"features\":2");
+    assert!(matches!(file_error(&none), FileError::Mismatch { what: "features", .. }));
+}
+
 #[test]
 fn a_missing_file_and_a_folder_are_errors() {
     let folder = tempfile::tempdir().unwrap();

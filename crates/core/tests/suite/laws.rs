@@ -246,6 +246,116 @@ fn large_landmark_models_have_the_same_bytes_for_any_number_of_threads() {
     assert!(one == bytes(2) && one == bytes(7));
 }
 
+/// One target and several panels of a factorisation: where a solver may take another way for a single right-hand side.
+#[test]
+fn large_models_of_one_target_have_the_same_bytes_for_any_number_of_threads() {
+    let (x, y) = regression(1500, INPUTS, 1, 18);
+    let (x, y) = (Matrix::new(1500, INPUTS, x).unwrap(), y);
+    for features in [514, 700] {
+        let bytes = |threads| {
+            let map = MapSpec { features, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+            let ridge = Ridge { map, lambda: Lambda::Given { value: 1e-4 }, intercept: true };
+            ridge.fit(&engine(threads), &(&x, &y)).unwrap().to_bytes().unwrap()
+        };
+        let one = bytes(1);
+        assert!(one == bytes(2) && one == bytes(7), "D = {features}");
+    }
+}
+
+#[test]
+fn a_copy_of_a_map_makes_the_same_features() {
+    let (x, _) = rows(20);
+    let mut kept = Vec::new();
+    for spec in specs() {
+        let map = fitted(&spec);
+        let features = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+        for _ in 0..10 {
+            let copy = map.clone();
+            assert_same_bits(
+                copy.transform(&engine(1), &Rows::from(&x)).unwrap().as_slice(),
+                features.as_slice(),
+            );
+            kept.push(copy); // so that the next one lies elsewhere
+        }
+    }
+}
+
+/// The whole of `Auto`, scaling included: the order of rows changes nothing but the last digits, nor does weighting instead of repeating,
+/// nor storing the rows sparse (where nothing is shifted).
+#[test]
+fn what_auto_chooses_depends_on_content_alone() {
+    let (n, targets) = (160, 1);
+    let (x, y) = regression(n, INPUTS, targets, 19);
+    let (x, y) = (Matrix::new(n, INPUTS, x).unwrap(), Matrix::new(n, 1, y).unwrap());
+    let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    let fit = |x: &Matrix<f64>, y: &Matrix<f64>, weights: Option<&[f64]>| {
+        let arrays = Arrays::new(Rows::from(x), y.view(), weights, Target::Numbers { outputs: 1 }).unwrap();
+        Auto { features: Some(60), ..Auto::default() }.fit(&engine(2), &arrays).unwrap()
+    };
+    let pick = |order: &[usize]| {
+        let take = |m: &Matrix<f64>| Matrix::from_fn(order.len(), m.columns(), |i, j| m.row(order[i])[j]);
+        (take(&x), take(&y))
+    };
+    let weighted = fit(&x, &y, Some(&weights));
+    let reversed: Vec<usize> = (0..n).rev().collect();
+    let (rx, ry) = pick(&reversed);
+    let rw: Vec<f64> = reversed.iter().map(|&i| weights[i]).collect();
+    let repeated: Vec<usize> = (0..n).rev().flat_map(|i| std::iter::repeat_n(i, 1 + i % 3)).collect();
+    let (px, py) = pick(&repeated);
+    for other in [fit(&rx, &ry, Some(&rw)), fit(&px, &py, None)] {
+        assert_eq!(other.map().spec(), weighted.map().spec());
+        let (a, b) = (weighted.training().unwrap(), other.training().unwrap());
+        assert!((a.lambda / b.lambda - 1.0).abs() < 1e-6, "{} and {}", a.lambda, b.lambda);
+        let curve = |t: &bochner::model::Training| t.curve.iter().map(|p| p.error).collect::<Vec<_>>();
+        assert_close(&curve(a), &curve(b), Absolute(1e-6));
+        let (za, zb) =
+            (weighted.decide(&engine(1), Rows::from(&x)), other.decide(&engine(1), Rows::from(&x)));
+        assert_close(za.unwrap().as_slice(), zb.unwrap().as_slice(), Absolute(1e-6));
+    }
+}
+
+/// Years, prices, seconds since 1970: the offset of a target must not drown its variation, nor the size of weights.
+#[test]
+fn offsets_of_targets_and_units_of_weights_do_not_matter() {
+    let (x, y) = regression(600, INPUTS, 1, 20);
+    let x = Matrix::new(600, INPUTS, x).unwrap();
+    let fit = |offset: f64, weight: f64| {
+        let shifted = Matrix::new(600, 1, y.iter().map(|y| y + offset).collect()).unwrap();
+        let weights = vec![weight; 600];
+        let rows = single(&x);
+        let target = Target::Numbers { outputs: 1 };
+        let arrays = Arrays::new(Rows::from(&rows), shifted.view(), Some(&weights), target).unwrap();
+        let map = MapSpec { features: 100, seed: 1, ..MapSpec::auto(Kernel::Gaussian { sigma: 3.0 }) };
+        let model = Ridge::new(map).fit(&engine(2), &arrays).unwrap();
+        let found = model.decide(&engine(1), Rows::from(&rows)).unwrap();
+        (model.training().unwrap().lambda, found.as_slice().iter().map(|y| y - offset).collect::<Vec<_>>())
+    };
+    let (lambda, plain) = fit(0.0, 1.0);
+    for (offset, weight) in [(1e6, 1.0), (1.7e9, 1.0), (0.0, 1e-60), (0.0, 1e60)] {
+        let (other, found) = fit(offset, weight);
+        assert!((lambda / other - 1.0).abs() < 1e-6, "λ = {other}, not {lambda}, at {offset:e}, {weight:e}");
+        assert_close(&found, &plain, Absolute(1e-3));
+    }
+}
+
+/// In single precision a sparse row's distances are differences of large sums: they are taken in double.
+#[test]
+fn sparse_rows_in_single_precision_keep_their_digits() {
+    let (n, d) = (12, 300);
+    let dense = Matrix::<f32>::from_fn(n, d, |i, j| 1.0 + 1e-3 * ((i * 31 + j * 17) % 13) as f32);
+    let mut sparse = Csr::empty(d);
+    (0..n).for_each(|i| sparse.push_row(dense.row(i).iter().enumerate().map(|(j, &x)| (j as u32, x))));
+    for kernel in [Kernel::Gaussian { sigma: 0.05 }, Kernel::Laplace { scale: 1.0 }] {
+        let (d, s) = (Rows::from(&dense), Rows::from(&sparse));
+        let expected: Vec<f64> = (0..n * n).map(|at| kernel.eval(&d, at / n, &d, at % n)).collect();
+        for (x, y) in [(&d, &d), (&s, &d), (&s, &s)] {
+            let gram = kernel.gram(x, y).unwrap();
+            let gram: Vec<f64> = gram.as_slice().iter().map(|&k| f64::from(k)).collect();
+            assert_close(&gram, &expected, Absolute(1e-4));
+        }
+    }
+}
+
 /// Columns are scaled in double precision and then rounded: a time in seconds since 1970 keeps its minutes.
 #[test]
 fn single_precision_comes_after_scaling() {

@@ -185,8 +185,8 @@ fn the_finite_set_bound_holds_for_nearly_all_seeds() {
     }
 }
 
-/// The measured certificate covers the mean error over all pairs of rows, computed here by brute force, in 100 of 100 maps: each
-/// interval fails with probability at most 0.05, and the chance of more than 25 failures is below 1e-9.
+/// The measured certificate covers the mean error over all pairs of rows, computed here by brute force: each of 100
+/// intervals fails with probability at most 0.05, and the chance of more than 25 failures is below 1e-9 (binomial tail).
 #[test]
 fn the_measured_error_covers_the_mean_over_all_pairs() {
     let (x, _) = rows(40);
@@ -234,6 +234,36 @@ fn the_error_falls_with_the_root_of_the_number_of_features() {
         let radius = bernstein_radius(count, 4.0 * expected, 4.0, ALPHA);
         assert!((found - expected).abs() <= radius, "{found} not {expected} ± {radius} at D = {features}");
     }
+}
+
+/// Landmarks are no test of themselves: the residual on sampled rows is that of rows which the map has not seen.
+#[test]
+fn landmarks_are_certified_on_other_rows() {
+    let n = 6000;
+    let x = Matrix::new(n, 3, bochner_testkit::normals(n, 3, 40)).unwrap();
+    let spec = MapSpec { features: 500, ..MapSpec::landmarks(Kernel::Laplace { scale: 2.0 }) };
+    let target = bochner::Target::Numbers { outputs: 1 };
+    let sampled = bochner::sweep::sweep(
+        &Engine::default(),
+        &(&x, &vec![0.0; n]),
+        "sample",
+        || bochner::stat::Sample::zero(2000, 3, 0),
+        |s, batch| s.absorb(batch, &target),
+    )
+    .unwrap();
+    let map = spec.fit(&sampled).unwrap();
+    let Bound::Residual { mean: printed, rows, .. } = Certificate::measure(&map, &sampled).bound else {
+        panic!()
+    };
+    assert_eq!(rows, 1500);
+    let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
+    let residual = |i: usize| 1.0 - z.row(i).iter().map(|z| z * z).sum::<f64>();
+    let all: Vec<f64> = (0..n).map(residual).collect();
+    // Residuals lie in [0, 1]; the mean of 1,500 of them is within Hoeffding's radius of that of all rows at 1e-9, landmarks (residual 0)
+    // being a twelfth of these.
+    let truth = mean(&all) * 12.0 / 11.0;
+    assert!((printed - truth).abs() < hoeffding_radius(1500, 1.0, ALPHA), "{printed}, in truth {truth}");
+    assert!(printed > 0.95 * truth, "the landmarks were counted: {printed}, in truth {truth}");
 }
 
 #[test]
