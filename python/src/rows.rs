@@ -101,13 +101,13 @@ fn integers<N: TryFrom<i32> + TryFrom<i64>>(array: &Bound<'_, PyAny>, what: &str
         .ok_or_else(|| PyValueError::new_err(format!("expected {what} from 0 to {}, found others", u32::MAX)))
 }
 
-/// Memory for `rows` × `columns` results, from NumPy: it asks the system for large pages, and raises MemoryError.
+/// Memory for `rows` × `columns` results: NumPy's, or a large block that an earlier result has left.
 pub(crate) fn empty<'py, T: Element>(
     py: Python<'py>,
     rows: usize,
     columns: usize,
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let array = py.import("numpy")?.getattr("empty")?.call1(((rows, columns), T::get_dtype(py)))?;
+    let array = py.import("bochner._memory")?.getattr("empty")?.call1((rows, columns, T::get_dtype(py)))?;
     Ok(array.cast_into::<PyArray2<T>>()?)
 }
 

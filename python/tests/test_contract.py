@@ -103,10 +103,10 @@ def test_search_with_weights_routed_through_a_pipeline(waves, rng):
         learner = KernelRegressor(n_components=64).set_fit_request(sample_weight=True)
         scorer = get_scorer("r2").set_score_request(sample_weight=True)
         scaler = StandardScaler().set_fit_request(sample_weight=True)
-        grid = {"kernelregressor__sigma": [0.5, 2.0, 50.0]}
+        grid = {"kernelregressor__sigma": [0.01, 2.0]}
         search = GridSearchCV(make_pipeline(scaler, learner), grid, scoring=scorer, cv=3)
         search.fit(X, y, sample_weight=weights)
-    assert search.best_params_["kernelregressor__sigma"] != 50.0
+    assert search.best_params_["kernelregressor__sigma"] == 2.0
     assert search.best_score_ > 0.5
 
 
