@@ -185,12 +185,12 @@ mod tests {
     #[test]
     fn quarters_of_a_turn_are_exact() {
         for isa in Isa::available() {
-            let (mut cos, mut sin) = ([9.0; 5], [9.0; 5]);
+            let (mut cos, mut sin) = ([9.0f64; 5], [9.0f64; 5]);
             sincos_turns(isa, &[0.0, 0.25, 0.5, 0.75, 1.0], &mut cos, &mut sin);
             for (value, exact) in
                 cos.iter().chain(&sin).zip([1.0, 0.0, -1.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0])
             {
-                assert!((value - exact as f64).abs() < 2.3e-16, "{cos:?} {sin:?} on {isa:?}");
+                assert!((value - exact).abs() < 2.3e-16, "{cos:?} {sin:?} on {isa:?}");
             }
         }
     }

@@ -7,6 +7,8 @@
 //! - `hostile`: model files that are damaged or made to harm
 //! - `input`: bad input and its messages
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod golden;
 mod hostile;
 mod input;
