@@ -19,7 +19,8 @@ LARGE = 32 << 20
 #: Memory can be offered back to the system without losing the right to it.
 CAN_OFFER = hasattr(mmap, "MADV_FREE") and hasattr(mmap, "MADV_HUGEPAGE")
 
-_lock = threading.Lock()
+#: A finalizer may run while its own thread is inside: hence one that can be entered again.
+_lock = threading.RLock()
 _kept: list[mmap.mmap] = []
 
 

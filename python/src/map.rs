@@ -1,6 +1,5 @@
 //! A feature map as a Python object.
 
-use bochner::certify::SAMPLE;
 use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
@@ -138,7 +137,7 @@ fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Mo
     spec.validate()?;
     let none = Target::Numbers { outputs: 0 };
     let source = Arrays::new(rows, MatrixView::new(&[], rows.count(), 0)?, None, none)?;
-    let capacity = sample_size(spec);
+    let capacity = bochner::certify::capacity(spec, source.input_dim());
     let sample = sweep(
         engine,
         &source,
@@ -157,15 +156,5 @@ fn within_sample(spec: &MapSpec, sample: &Sample) -> MapSpec {
     match spec.method {
         Method::Landmarks { .. } => MapSpec { features: spec.features.min(sample.len()), ..spec.clone() },
         _ => spec.clone(),
-    }
-}
-
-/// Landmarks are taken from the sample; the features of the others are measured within a quarter of a gigabyte.
-fn sample_size(spec: &MapSpec) -> usize {
-    /// Features of the sample, in number.
-    const MEASURED: usize = 1 << 25;
-    match spec.method {
-        Method::Landmarks { .. } => SAMPLE.max(spec.features),
-        _ => (MEASURED / spec.features).clamp(64, SAMPLE),
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn open_for(
     let mut options = options(read);
     let inputs = model.encoder().columns();
     // Only sparse files have a width, and what the model does not know in them it cannot use.
-    options.width = Some(if let Columns::Sparse { width, .. } = inputs { *width } else { 0 });
+    options.width = Some(inputs.count());
     options.ignore_beyond_width = true;
     let source = bochner_io::open(path, &options)?;
     let columns = source.columns();
@@ -94,6 +94,15 @@ pub(crate) fn open_for(
         Columns::Sparse { name, .. } => is_number[find(name)?] = true,
     }
     match truth {
+        // Columns without names are the first ones: a target among them would be taken for an input.
+        Some(Truth::Number(name) | Truth::Class(name)) if matches!(inputs, Columns::Unnamed { count } if find(name)? < *count && columns.len() > *count) =>
+        {
+            let reason = format!(
+                "the model's columns have no names, so \"{name}\" must stand after all {} of them",
+                inputs.count()
+            );
+            return Err(Failure::Usage(reason));
+        }
         Some(Truth::Number(name)) => is_number[find(name)?] = true,
         Some(Truth::Class(name)) => is_number[find(name)?] = false,
         None => {}

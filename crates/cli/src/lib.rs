@@ -7,7 +7,7 @@
 //! A library, so that the Python wheel ships the same command and the tests run it without a process.
 //! [`main`] is the command; [`run`] is the same with its streams given.
 //!
-//! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 interrupted.
+//! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by an observer (the command itself ends by the signal).
 
 #![forbid(unsafe_code)]
 

@@ -143,5 +143,8 @@ impl Auto {
 /// `most` features, or one for each distinct row where that is less (an even number): beyond that, features cost more than
 /// the exact kernel would.
 pub(super) fn default_features(most: usize, sample: &Sample) -> usize {
+    if !sample.is_whole() {
+        return most;
+    }
     most.min(sample.len().next_multiple_of(2)).max(32)
 }
