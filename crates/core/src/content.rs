@@ -7,6 +7,7 @@
 //! duplicates never stand on both sides of a split, and the order of rows decides nothing. Zeros are left out: dense and sparse rows
 //! of equal content agree, as do single and double precision of the same values.
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::random::Stream;
@@ -35,6 +36,15 @@ impl ContentHash {
         }
         xxh3_64_with_seed(&self.bytes, self.seed)
     }
+}
+
+/// The hashes of all rows, on the threads of the current pool.
+pub(crate) fn hashes<T: Scalar>(hash: &ContentHash, rows: &Rows<'_, T>) -> Vec<u64> {
+    (0..rows.count())
+        .into_par_iter()
+        .with_min_len(64)
+        .map_init(|| hash.clone(), |hash, i| hash.of(rows, i))
+        .collect()
 }
 
 /// A fold from a hash: the top bits, scaled to 0..count.

@@ -36,6 +36,6 @@ pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
 pub use panel::Panels;
 pub use project::project;
-pub use rank::{TILE, cross_tile, pack_columns, rank_tile};
+pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};
 pub use row::{Apply, Distance, RowsRef, SparseRowsRef, apply, apply_sparse};
 pub use trig::sincos_turns;

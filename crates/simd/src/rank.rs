@@ -45,15 +45,34 @@ pub fn pack_columns<'a, T: Element>(
     }
 }
 
+/// Which entries of a tile of C are wanted: whole panels around them are computed, and the rest stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Columns of A.
+    pub a: usize,
+    /// Columns of B.
+    pub b: usize,
+    /// Only the upper triangle, i ≤ j.
+    pub upper: bool,
+}
+
 /// C += AᵀB over packed rows `rows` of `a` and `b`, both packed from the same rows; C is [`TILE`]×[`TILE`], row-major.
 ///
 /// # Panics
 /// If the slices do not have these shapes.
-pub fn rank_tile<T: Element>(isa: Isa, a: &[T], b: &[T], rows: std::ops::Range<usize>, c: &mut [f64]) {
+pub fn rank_tile<T: Element>(
+    isa: Isa,
+    a: &[T],
+    b: &[T],
+    rows: std::ops::Range<usize>,
+    extent: Extent,
+    c: &mut [f64],
+) {
     let total = a.len() / TILE;
     assert!(a.len() == total * TILE && b.len() == a.len() && c.len() == TILE * TILE, "shapes differ");
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
-    dispatch(isa, RankTile { a, b, total, rows, c });
+    assert!(extent.a <= TILE && extent.b <= TILE, "a tile has TILE columns");
+    dispatch(isa, RankTile { a, b, total, rows, extent, c });
 }
 
 struct RankTile<'a, T> {
@@ -61,6 +80,7 @@ struct RankTile<'a, T> {
     b: &'a [T],
     total: usize,
     rows: std::ops::Range<usize>,
+    extent: Extent,
     c: &'a mut [f64],
 }
 
@@ -68,14 +88,15 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
         let width = VECTORS * L::N;
-        let panels = TILE / width;
+        let Extent { a, b, upper } = self.extent;
+        let across = |i: usize| if upper { i } else { 0 }..b.div_ceil(width);
         let mut sums = Aligned::zeros(TILE * TILE);
         let sums = sums.as_mut_slice();
         for start in self.rows.clone().step_by(ROW_CHUNK) {
             let end = self.rows.end.min(start + ROW_CHUNK);
-            for i in 0..panels {
+            for i in 0..a.div_ceil(width) {
                 let a = &self.a[(i * self.total + start) * width..(i * self.total + end) * width];
-                for j in 0..panels {
+                for j in across(i) {
                     let b = &self.b[(j * self.total + start) * width..(j * self.total + end) * width];
                     for first in (0..width).step_by(R) {
                         let at = (i * width + first) * TILE + j * width;
@@ -85,8 +106,11 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 }
             }
         }
-        for (c, sum) in self.c.iter_mut().zip(&*sums) {
-            *c += sum.to_f64();
+        for i in 0..a {
+            let columns = across(i / width).start * width..b;
+            for (c, sum) in self.c[i * TILE..][columns.clone()].iter_mut().zip(&sums[i * TILE..][columns]) {
+                *c += sum.to_f64();
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Every loop on every instruction set against one line of naive arithmetic.
 
 use bochner_simd::{
-    Apply, Distance, Element, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse, cross_tile,
-    pack_columns, project, rank_tile,
+    Apply, Distance, Element, Extent, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse,
+    cross_tile, pack_columns, project, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 
@@ -225,7 +225,8 @@ fn sums_of_products<T: Element>(tolerance: f64) {
             order.iter().for_each(|&(r, f)| side.extend(y[r as usize * 3..][..3].iter().map(|v| v * f)));
             let range = rows / 3..rows;
             let (mut gram, mut cross) = (vec![1.0; TILE * TILE], vec![1.0; 3 * TILE]);
-            rank_tile(isa, &packed, &packed, range.clone(), &mut gram);
+            let whole = Extent { a: TILE, b: TILE, upper: false };
+            rank_tile(isa, &packed, &packed, range.clone(), whole, &mut gram);
             cross_tile(isa, &packed, &side, range.clone(), &mut cross);
             let entry = |q: usize, j: usize| order[q].1 * typed[order[q].0 as usize * columns + j].to_f64();
             let inside = |j: usize| j < columns;
@@ -254,6 +255,43 @@ fn sums_of_products<T: Element>(tolerance: f64) {
                         &[1.0 + sum],
                         Absolute(tolerance * 9.0 * rows as f64),
                     );
+                }
+            }
+        }
+    }
+}
+
+/// What lies inside the extent has the bits of the whole tile; what lies outside is not written.
+#[test]
+fn part_of_a_tile_is_a_part_of_the_tile() {
+    for isa in Isa::available() {
+        let rows = 150;
+        let z: Vec<f32> = typed(&normals(rows, TILE, 9));
+        let order: Vec<(u32, f64)> = (0..rows as u32).map(|r| (r, 1.0)).collect();
+        let mut packed = vec![0.0; rows * TILE];
+        pack_columns(isa, &order, |r| &z[r * TILE..(r + 1) * TILE], &mut packed);
+        let gram = |extent| {
+            let mut gram = vec![1.0; TILE * TILE];
+            rank_tile(isa, &packed, &packed, 0..rows, extent, &mut gram);
+            gram
+        };
+        let whole = gram(Extent { a: TILE, b: TILE, upper: false });
+        for (a, b, upper) in
+            [(TILE, 64, false), (100, TILE, false), (TILE, TILE, true), (70, 70, true), (0, 5, false)]
+        {
+            let part = gram(Extent { a, b, upper });
+            for i in 0..TILE {
+                for j in 0..TILE {
+                    let at = i * TILE + j;
+                    if i < a && j < b && (i <= j || !upper) {
+                        assert_eq!(
+                            part[at].to_bits(),
+                            whole[at].to_bits(),
+                            "({i}, {j}) of {a}×{b} on {isa:?}"
+                        );
+                    } else if i >= a || j >= b {
+                        assert_eq!(part[at], 1.0, "({i}, {j}) outside {a}×{b} on {isa:?}");
+                    }
                 }
             }
         }

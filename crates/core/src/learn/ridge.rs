@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::certify::{Certificate, capacity};
-use crate::content::{ContentHash, fold_of};
+use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
 use crate::model::{Head, Model, Training};
 use crate::plan::{Cost, RidgeShape};
@@ -205,7 +205,7 @@ impl Ridge {
     fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map, units: &Units) -> Result<Gram> {
         let folds = self.folds();
         let target = source.target();
-        let mut hash = ContentHash::new(self.map.seed, Stream::Folds);
+        let hash = ContentHash::new(self.map.seed, Stream::Folds);
         let (mut single, mut double) = (Buffers::default(), Buffers::default());
         sweep(
             engine,
@@ -216,8 +216,8 @@ impl Ridge {
                 let fold: Vec<usize> = if folds == 1 {
                     vec![0; batch.rows.count()]
                 } else {
-                    let mut fold = |i| with_rows!(batch.content, rows => fold_of(hash.of(&rows, i), folds));
-                    (0..batch.rows.count()).map(&mut fold).collect()
+                    let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+                    hashes.into_iter().map(|hash| fold_of(hash, folds)).collect()
                 };
                 match batch.rows {
                     AnyRows::F32(rows) => {

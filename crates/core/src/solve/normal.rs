@@ -6,6 +6,8 @@
 //! ```
 //! The intercept is not penalised and so drops out by centring; without one, z̄ and ȳ are zero.
 
+use rayon::prelude::*;
+
 use crate::linalg::Cholesky;
 use crate::stat::Sums;
 use crate::{Matrix, Result};
@@ -35,10 +37,13 @@ impl Normal {
         };
         let (feature_means, target_means) = (mean(&sums.features), mean(&sums.targets));
         let (mut matrix, mut sides) = (sums.products, sums.cross);
+        let features = feature_means.len();
+        matrix.as_mut_slice().par_chunks_exact_mut(features.max(1)).zip(&feature_means).for_each(
+            |(row, zi)| {
+                row.iter_mut().zip(&feature_means).for_each(|(s, zj)| *s = *s / weight - zi * zj);
+            },
+        );
         for (i, zi) in feature_means.iter().enumerate() {
-            for (s, zj) in matrix.row_mut(i).iter_mut().zip(&feature_means) {
-                *s = *s / weight - zi * zj;
-            }
             for (s, y) in sides.row_mut(i).iter_mut().zip(&target_means) {
                 *s = *s / weight - zi * y;
             }

@@ -7,7 +7,7 @@
 //! same bits for any number of threads. Sums over a block run in the precision of the features, sums over
 //! blocks in f64. Rows carry the square root of their weight on both sides of every product. `docs/book/ridge.md`.
 
-use bochner_simd::{Aligned, Isa, TILE, cross_tile, pack_columns, rank_tile};
+use bochner_simd::{Aligned, Extent, Isa, TILE, cross_tile, pack_columns, rank_tile};
 use rayon::prelude::*;
 
 use super::Statistic;
@@ -24,8 +24,8 @@ pub struct Gram {
 /// The sums of one fold.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
-    /// ZᵀWZ: tiles (I, J), I ≤ J, column of tiles after column of tiles.
-    products: Vec<f64>,
+    /// ZᵀWZ: tiles (I, J), I ≤ J, column of tiles after column of tiles; tiles on the diagonal hold their upper triangle.
+    products: Aligned<f64>,
     /// ZᵀW[Y 1]: for each tile of features, outputs + 1 rows of TILE.
     cross: Vec<f64>,
     /// Σ wy², Σ wy for each output, then Σ w.
@@ -57,7 +57,7 @@ impl Gram {
     pub fn zero(features: usize, outputs: usize, folds: usize) -> Self {
         let tiles = features.div_ceil(TILE);
         let part = Part {
-            products: vec![0.0; tiles * (tiles + 1) / 2 * TILE * TILE],
+            products: Aligned::zeros(tiles * (tiles + 1) / 2 * TILE * TILE),
             cross: vec![0.0; tiles * (outputs + 1) * TILE],
             targets: vec![0.0; 2 * outputs + 1],
             rows: 0,
@@ -116,9 +116,11 @@ impl Gram {
             if rows.is_empty() {
                 continue;
             }
-            part.products.par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
+            part.products.as_mut_slice().par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
                 let (i, j) = tile_of(position);
-                rank_tile(isa, tile(i), tile(j), rows.clone(), c);
+                let columns = |t: usize| TILE.min(self.features - t * TILE);
+                let extent = Extent { a: columns(i), b: columns(j), upper: i == j };
+                rank_tile(isa, tile(i), tile(j), rows.clone(), extent, c);
             });
             part.cross.par_chunks_mut((self.outputs + 1) * TILE).enumerate().for_each(|(t, c)| {
                 cross_tile(isa, tile(t), &sides, rows.clone(), c);
@@ -161,14 +163,19 @@ impl Gram {
             weight: 0.0,
             rows: 0,
         };
-        for (_, part) in self.folds.iter().enumerate().filter(|&(k, _)| chosen(k)) {
-            part.add_to(&mut sums);
-        }
-        for i in 0..features {
-            for j in 0..i {
-                sums.products.row_mut(i)[j] = sums.products.row(j)[i];
-            }
-        }
+        let parts: Vec<&Part> =
+            self.folds.iter().enumerate().filter(|&(k, _)| chosen(k)).map(|(_, part)| part).collect();
+        parts.iter().for_each(|part| part.add_to(&mut sums));
+        // Each row of tiles by itself: what lies left of the diagonal is the transpose of a tile above it.
+        sums.products.as_mut_slice().par_chunks_mut(TILE * features.max(1)).enumerate().for_each(
+            |(i, rows)| {
+                for part in &parts {
+                    for j in 0..features.div_ceil(TILE) {
+                        part.add_tile(i, j, rows, features);
+                    }
+                }
+            },
+        );
         sums
     }
 }
@@ -197,19 +204,22 @@ fn tile_of(position: usize) -> (usize, usize) {
 }
 
 impl Part {
-    /// Adds the upper triangle and everything else.
-    fn add_to(&self, sums: &mut Sums) {
-        let (features, outputs) = (sums.features.len(), sums.targets.len());
-        for (position, tile) in self.products.chunks_exact(TILE * TILE).enumerate() {
-            let (i0, j0) = tile_of(position);
-            for i in i0 * TILE..features.min((i0 + 1) * TILE) {
-                let columns = (j0 * TILE).max(i)..features.min((j0 + 1) * TILE);
-                let from = &tile[(i - i0 * TILE) * TILE + columns.start - j0 * TILE..];
-                for (to, from) in sums.products.row_mut(i)[columns].iter_mut().zip(from) {
-                    *to += from;
-                }
+    /// Adds tile (i, j) of both triangles to its place in a row of tiles.
+    fn add_tile(&self, i: usize, j: usize, rows: &mut [f64], features: usize) {
+        let (top, right) = (i.min(j), i.max(j));
+        let tile = &self.products.as_slice()[(right * (right + 1) / 2 + top) * TILE * TILE..][..TILE * TILE];
+        for (r, row) in rows.chunks_exact_mut(features).enumerate() {
+            let columns = &mut row[j * TILE..features.min((j + 1) * TILE)];
+            for (c, to) in columns.iter_mut().enumerate() {
+                let above = if i == j { r <= c } else { i < j };
+                *to += if above { tile[r * TILE + c] } else { tile[c * TILE + r] };
             }
         }
+    }
+
+    /// Adds everything but ZᵀWZ.
+    fn add_to(&self, sums: &mut Sums) {
+        let (features, outputs) = (sums.features.len(), sums.targets.len());
         for (t, tile) in self.cross.chunks_exact((outputs + 1) * TILE).enumerate() {
             for j in t * TILE..features.min((t + 1) * TILE) {
                 let at = j - t * TILE;
@@ -232,7 +242,7 @@ impl Statistic for Gram {
     fn merge(&mut self, other: &Self) {
         for (part, other) in self.folds.iter_mut().zip(&other.folds) {
             let pairs = [
-                (&mut part.products, &other.products),
+                (part.products.as_mut_slice(), other.products.as_slice()),
                 (&mut part.cross, &other.cross),
                 (&mut part.targets, &other.targets),
             ];

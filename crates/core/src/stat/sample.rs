@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::Statistic;
-use crate::content::ContentHash;
+use crate::content::{ContentHash, hashes};
 use crate::matrix::with_rows;
 use crate::random::Stream;
 use crate::source::{Batch, Target};
@@ -53,11 +53,10 @@ impl Sample {
 
     fn absorb_rows<T: Scalar>(&mut self, rows: &Rows<'_, T>, coded: &Matrix<f64>, batch: &Batch<'_>) {
         self.sparse |= matches!(rows, Rows::Sparse(_));
-        for i in 0..rows.count() {
+        for (i, hash) in hashes(&self.hash, rows).into_iter().enumerate() {
             let weight = batch.weight(i);
             if weight > 0.0 {
                 self.population += 1;
-                let hash = self.hash.of(rows, i);
                 if self.admits(hash) {
                     let entries = rows.entries(i).map(|(j, x)| (j, x.to_f64())).collect();
                     let targets = coded.row(i).to_vec();
