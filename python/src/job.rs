@@ -1,7 +1,7 @@
 //! A call of the library from Python: interpreter released, Ctrl-C heard, warnings handed on.
 //!
 //! ```text
-//! calling thread   ──detach──┬── every 100 ms: signals? ──┬── join ── warnings ── result
+//! calling thread   ──detach──┬── every 50 ms: signals? ──┬── join ── warnings ── result
 //! worker thread              └── work(&engine) ───────────┘
 //! ```
 //! Signals are handled by Python on its main thread only, and the library stops only where it tells its observer of

@@ -1,11 +1,6 @@
 //! A feature map as a Python object.
 
-use bochner::stat::Sample;
-use bochner::sweep::sweep;
-use bochner::{
-    AnyRows, Arrays, Certificate, Engine, Head, Kernel, MapSpec, MatrixView, Method, Model, Rows, Scalar,
-    Source, Target,
-};
+use bochner::{AnyRows, Arrays, Engine, Head, Kernel, MapSpec, MatrixView, Model, Rows, Scalar, Target};
 use numpy::{Element, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -137,24 +132,6 @@ fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Mo
     spec.validate()?;
     let none = Target::Numbers { outputs: 0 };
     let source = Arrays::new(rows, MatrixView::new(&[], rows.count(), 0)?, None, none)?;
-    let capacity = bochner::certify::capacity(spec, source.input_dim());
-    let sample = sweep(
-        engine,
-        &source,
-        "sample",
-        || Sample::zero(capacity, source.input_dim(), spec.seed),
-        |sample, batch| sample.absorb(batch, source.target()),
-    )?;
-    let spec = within_sample(spec, &sample);
-    let map = engine.install(|| spec.fit(&sample))?;
-    let certificate = engine.install(|| Certificate::measure(&map, &sample));
+    let (map, certificate) = spec.fit_certified(engine, &source)?;
     Ok(Model::of_map(map, certificate))
-}
-
-/// No more landmarks than distinct rows.
-fn within_sample(spec: &MapSpec, sample: &Sample) -> MapSpec {
-    match spec.method {
-        Method::Landmarks { .. } => MapSpec { features: spec.features.min(sample.len()), ..spec.clone() },
-        _ => spec.clone(),
-    }
 }

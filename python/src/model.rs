@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bochner::encode::Columns;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Family, FourierForm, FrequencyDraw, Head, KernelChoice, LabelKind,
-    Labels, Lambda, MapSpec, Matrix, Method, Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, Head, LabelKind, Labels, Lambda, Matrix, Method, Model as Inner,
+    Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -52,10 +52,9 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let kernel = kernel_choice(kernel)?;
         let auto = Auto {
-            kernel,
-            method: method.map(method_from_json).transpose()?.or_else(|| usual_method(kernel, features)),
+            kernel: kernel.parse().map_err(to_python)?,
+            method: method.map(method_from_json).transpose()?,
             features,
             seed,
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
@@ -255,27 +254,6 @@ impl Model {
             AnyRows::F64(rows) => self.inner.decide(engine, rows),
         })
     }
-}
-
-/// A family by its name alone, a kernel otherwise.
-fn kernel_choice(text: &str) -> PyResult<KernelChoice> {
-    match text.trim() {
-        "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
-        "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
-        text => Ok(KernelChoice::Given(text.parse().map_err(to_python)?)),
-    }
-}
-
-/// Pairs come in twos: an odd number of features takes offsets, where the kernel would take pairs and the user leaves
-/// the choice to us. None leaves it to the library.
-fn usual_method(kernel: KernelChoice, features: Option<usize>) -> Option<Method> {
-    let fourier = match kernel {
-        KernelChoice::Given(kernel) => matches!(MapSpec::auto(kernel).method, Method::Fourier { .. }),
-        KernelChoice::Tuned(_) => true,
-    };
-    let odd = features.is_some_and(|features| features % 2 == 1);
-    (fourier && odd)
-        .then_some(Method::Fourier { form: FourierForm::Offset, draw: FrequencyDraw::Independent })
 }
 
 /// `{"kind":"landmarks","whiten":true,"tolerance":1e-7}` and the like, as the model file writes them.

@@ -18,7 +18,7 @@ from bochner import FourierFeatures, KernelClassifier, KernelRegressor, Landmark
 LONG = """
     import sys, time
     import numpy as np
-    from bochner import FourierFeatures, KernelRegressor
+    from bochner import FourierFeatures, KernelRegressor, LandmarkFeatures
     X = np.random.default_rng(0).normal(size=(400_000, 10)).astype(np.float32)
     y = X[:, 0]
     model = KernelRegressor(sigma=3.0, n_components=2048, regularization=1e-3).fit(X[:1000], y[:1000])
@@ -34,6 +34,8 @@ LONG = """
 
 WORK = {
     "fit": "KernelRegressor(n_components=2048).fit(X, y)",
+    "cross-validation": "KernelRegressor(sigma=3.0, n_components=4096).fit(X[:4000], y[:4000])",
+    "landmarks": "LandmarkFeatures(n_components=6000).fit(X[:20_000].astype(float))",
     "predict": "[model.predict(X) for _ in range(100)]",
     "transform": "[FourierFeatures(n_components=512, n_jobs=1).fit_transform(X) for _ in range(100)]",
 }
@@ -46,7 +48,7 @@ def test_ctrl_c_is_heard(work):
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(0.7)
+            time.sleep({"cross-validation": 2.5, "landmarks": 2.0}.get(work, 0.7))
             sent = time.time()
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=60)

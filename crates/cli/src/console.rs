@@ -1,6 +1,7 @@
 //! Where a command writes: results to one stream, everything else to another.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
@@ -28,17 +29,30 @@ impl Console<'_> {
     }
 }
 
-/// The stream of progress, warnings and errors: stderr, as a rule. Shared with the observer of a run.
+/// Whoever runs the command: told of progress, warnings and errors, as a rule on stderr, and free to stop it. Shared with the observer of
+/// a run.
 #[derive(Clone)]
 pub struct Messages {
     to: Arc<Mutex<dyn Write + Send>>,
     terminal: bool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Messages {
     /// Messages to `to`; `terminal` says whether somebody watches, so that a bar may move.
     pub fn new(to: impl Write + Send + 'static, terminal: bool) -> Self {
-        Messages { to: Arc::new(Mutex::new(to)), terminal }
+        Messages { to: Arc::new(Mutex::new(to)), terminal, stop: Arc::default() }
+    }
+
+    /// The same, with a flag that ends the work when it is set.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Messages { stop, ..self }
+    }
+
+    /// Whether the work is to end.
+    pub(crate) fn wants_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Whether somebody watches.

@@ -166,16 +166,16 @@ pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target:
         let text = options.text.iter().filter(|name| *name != target).cloned().collect();
         let source = bochner_io::open(path, &Options { text, ..options.clone() });
         if let Some(found) = source.ok().and_then(|source| first_error(source.as_ref())) {
-            return found.into();
+            let hint = "fill in or remove that row, or say --task classification if these are classes";
+            return Failure::from(found).hint(hint);
         }
     }
-    let is_one_class = matches!(error, Error::OneClass { .. });
-    let failure = Failure::about(path)(error);
-    if is_one_class {
-        failure.hint("there is nothing to tell apart; is --target the right column?")
-    } else {
-        failure
-    }
+    let hint = match error {
+        Error::OneClass { .. } => "there is nothing to tell apart; is --target the right column?".to_owned(),
+        Error::TargetText { .. } => format!("that is column {}; fill in or remove that row", quoted(target)),
+        _ => return Failure::about(path)(error),
+    };
+    Failure::about(path)(error).hint(hint)
 }
 
 fn first_error(source: &dyn TableSource) -> Option<Error> {

@@ -129,7 +129,6 @@ impl Job {
             folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
             scalar_bytes: auto.precision.unwrap_or_default().bytes(),
             block: BLOCK,
-            threads: engine.threads(),
             many_groups: false,
             sample: bochner::certify::capacity(&auto.spec(), inputs),
         };

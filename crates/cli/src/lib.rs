@@ -7,7 +7,7 @@
 //! A library, so that the Python wheel ships the same command and the tests run it without a process.
 //! [`main`] is the command; [`run`] is the same with its streams given.
 //!
-//! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by an observer (the command itself ends by the signal).
+//! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.
 
 #![forbid(unsafe_code)]
 
@@ -31,6 +31,8 @@ mod value;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use clap::Parser;
 
@@ -43,8 +45,26 @@ use exit::Failure;
 ///
 /// The first argument is the name of the program, as [`std::env::args_os`] has it.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let messages = Messages::new(io::stderr(), io::stderr().is_terminal());
+    let messages = Messages::new(io::stderr(), io::stderr().is_terminal()).stopped_by(interrupt());
     run(args, &mut BufWriter::new(io::stdout()), messages)
+}
+
+/// Set by Ctrl-C, so that what was begun is ended in order: no half-written file stays behind. A second one ends the process.
+fn interrupt() -> Arc<AtomicBool> {
+    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let stop = STOP.get_or_init(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        // Where there can be no handler, Ctrl-C ends the process as it always did.
+        let _ = ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        stop
+    });
+    stop.store(false, Ordering::Relaxed);
+    Arc::clone(stop)
 }
 
 /// Runs the command with results going to `out` and everything else to `messages`; gives the exit code.

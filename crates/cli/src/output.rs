@@ -1,43 +1,37 @@
 //! Files that are written: whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use bochner::whole::WholeFile;
 
 use crate::exit::Failure;
 
-/// A file beside its final place until [`Whole::commit`]; removed if that never comes.
-pub(crate) struct Whole {
+/// A file that appears at its place when it is whole.
+pub(crate) struct Output {
     path: PathBuf,
-    temporary: PathBuf,
-    file: BufWriter<File>,
-    committed: bool,
+    file: WholeFile,
 }
 
-impl Whole {
+impl Output {
     /// Starts a file that will be at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let failed = |source| Failure::Write { file: path.to_owned(), source };
-        if path.is_dir() {
-            return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.tmp", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let file = BufWriter::new(File::create(&temporary).map_err(failed)?);
-        Ok(Whole { path: path.to_owned(), temporary, file, committed: false })
+        let file = WholeFile::create(path).map_err(|source| failed(path, source))?;
+        Ok(Output { path: path.to_owned(), file })
     }
 
     /// Moves the file to its place.
-    pub(crate) fn commit(mut self) -> Result<(), Failure> {
-        let written = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
-        let moved = written.and_then(|()| fs::rename(&self.temporary, &self.path));
-        self.committed = moved.is_ok();
-        moved.map_err(|source| Failure::Write { file: self.path.clone(), source })
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        self.file.commit().map_err(|source| failed(&self.path, source))
     }
 }
 
-impl Write for Whole {
+fn failed(path: &Path, source: io::Error) -> Failure {
+    Failure::Write { file: path.to_owned(), source }
+}
+
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -47,18 +41,9 @@ impl Write for Whole {
     }
 }
 
-impl Drop for Whole {
-    fn drop(&mut self) {
-        if !self.committed {
-            // The error that led here is the one to tell.
-            let _ = fs::remove_file(&self.temporary);
-        }
-    }
-}
-
 /// A file could be written here: better to know before the work than after it.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    Whole::create(path).map(drop)
+    Output::create(path).map(drop)
 }
 
 /// Refuses to write over what is read.
@@ -90,11 +75,11 @@ mod tests {
     fn a_file_appears_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let mut file = Whole::create(&path).unwrap();
+        let mut file = Output::create(&path).unwrap();
         file.write_all(b"1").unwrap();
         drop(file);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        let mut file = Whole::create(&path).unwrap();
+        let mut file = Output::create(&path).unwrap();
         file.write_all(b"2").unwrap();
         assert!(!path.exists());
         file.commit().unwrap();

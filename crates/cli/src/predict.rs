@@ -11,7 +11,7 @@ use crate::args::{PredictArgs, ReadArgs, RunArgs};
 use crate::console::Console;
 use crate::data;
 use crate::exit::Failure;
-use crate::output::{self, Whole, field};
+use crate::output::{self, Output, field};
 use crate::progress::Progress;
 
 /// What is to be done, with the model read.
@@ -32,7 +32,7 @@ pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Fa
     match &job.output {
         None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
         Some(path) => {
-            let mut file = Whole::create(path)?;
+            let mut file = Output::create(path)?;
             let failed = |source| Failure::Write { file: path.clone(), source };
             job.write(tables.as_ref(), &progress, &mut file, &failed)?;
             file.commit()

@@ -128,7 +128,7 @@ impl Observer for Progress {
             Event::Warning { text } => self.warn(text),
             _ => {}
         }
-        ControlFlow::Continue(())
+        if self.messages.wants_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -153,7 +153,7 @@ fn describe(phase: &str, rows: u64, fraction: Option<f64>, elapsed: Duration) ->
     }
     parts.push(format!("{} rows", text::count(rows)));
     // These look at the same rows again and again.
-    let is_pass = !matches!(phase, "bandwidth" | "cross-validation");
+    let is_pass = !matches!(phase, "map" | "certificate" | "bandwidth" | "cross-validation" | "solve");
     if is_pass && seconds > 0.5 {
         parts.push(format!("{} rows/s", text::count((rows as f64 / seconds) as u64)));
     }
@@ -210,6 +210,16 @@ mod tests {
         );
         assert_eq!(said(false, BETWEEN_LINES), "bochner: warning: careful\n");
         assert_eq!(said(true, Duration::ZERO), "");
+    }
+
+    #[test]
+    fn a_stop_ends_the_run_at_the_next_event() {
+        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let messages = Messages::new(Kept::default(), false).stopped_by(Arc::clone(&stop));
+        let progress = Progress::new(&messages, false);
+        assert!(progress.tell(&Event::Alive).is_ok());
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(progress.tell(&Event::Alive), Err(Error::Interrupted)));
     }
 
     #[test]

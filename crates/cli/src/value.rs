@@ -1,6 +1,6 @@
 //! The texts of options as values.
 
-use bochner::{Family, Kernel, KernelChoice};
+use bochner::KernelChoice;
 use bochner_io::Format;
 
 /// `csv` or `libsvm`.
@@ -10,14 +10,7 @@ pub(crate) fn format(text: &str) -> Result<Format, String> {
 
 /// A family whose width is to be tuned, or a kernel with all its parameters.
 pub(crate) fn kernel(text: &str) -> Result<KernelChoice, String> {
-    match text.trim() {
-        "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
-        "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
-        other => match other.parse::<Kernel>() {
-            Ok(kernel) => Ok(KernelChoice::Given(kernel)),
-            Err(error) => Err(error.to_string()),
-        },
-    }
+    text.parse().map_err(|error: bochner::Error| error.to_string())
 }
 
 /// One character of ASCII, or the word `tab`.
@@ -70,6 +63,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bochner::{Family, Kernel};
 
     #[test]
     fn sizes_are_read_in_any_usual_spelling() {

@@ -309,7 +309,7 @@ fn wrong_usage_ends_with_2() {
     assert!(fit("--kernel gaussian(sigma=0)").contains("expected sigma to be between"));
     assert!(fit("--kernel gaussian(sigma=-1)").contains("expected sigma to be between"));
     assert!(fit("--features 0").contains("at least 1"));
-    assert!(fit("--features 7").contains("even"));
+    assert!(fit("--features 7 --map fourier").contains("even"));
     assert!(fit("--kernel laplace --map orthogonal").contains("not possible"));
     assert!(fit("--lambda -1").contains("above 0"));
     assert!(fit("--folds 1").contains("2..=64"));
@@ -546,4 +546,50 @@ fn the_binary_is_the_same_command() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(output.stderr, b"bochner: error: no.csv: No such file or directory (os error 2)\n");
+}
+
+/// Ctrl-C ends a fit in order within two seconds (one is promised; the other is for a busy machine): exit code 5, a word, no file.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_work_in_order() {
+    let bench = Bench::new();
+    let mut chance = Chance::new(1);
+    let mut row = || format!("{},{},{}\n", chance.uniform(), chance.uniform(), chance.uniform());
+    let rows: String = (0..12_000).map(|_| row()).collect();
+    bench.file("data.csv", format!("a,b,y\n{rows}"));
+    for (phase, words, delay) in [
+        ("bandwidth", "--kernel laplace --features 4096", 0.3),
+        ("solve", "--kernel gaussian(sigma=1) --features 6144 --lambda 1e-3", 3.0),
+        ("cross-validation", "--kernel gaussian(sigma=1) --features 4096", 5.0),
+    ] {
+        // On a faster machine the phase comes sooner.
+        let stopped = [1.0, 0.3, 0.1, 0.03].into_iter().any(|part| {
+            let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_bochner"))
+                .args(["fit", "--target", "y", "-o"])
+                .arg(bench.path("m.bochner"))
+                .arg(bench.path("data.csv"))
+                .args(words.split(' '))
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(std::time::Duration::from_secs_f64(part * delay));
+            let kill = std::process::Command::new("kill").args(["-INT", &process.id().to_string()]).status();
+            assert!(kill.unwrap().success());
+            let sent = std::time::Instant::now();
+            let code = process.wait().unwrap().code();
+            let heard = sent.elapsed();
+            if code == Some(0) {
+                fs::remove_file(bench.path("m.bochner")).unwrap();
+                return false;
+            }
+            assert_eq!(code, Some(5), "{phase}");
+            assert!(heard.as_secs_f64() < 2.0, "{phase}: heard after {heard:?}");
+            let left: Vec<_> =
+                fs::read_dir(bench.0.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+            assert_eq!(left, ["data.csv"], "{phase}");
+            true
+        });
+        assert!(stopped, "{phase} was over before it could be stopped");
+    }
 }

@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
     let engine = Engine::default();
 
-    let cost = ridge.plan(&engine, &(&x, &y))?;
+    let cost = ridge.plan(&(&x, &y))?;
     println!(
         "plan: {} at the peak, {:.1e} multiply-adds to solve",
         bytes(cost.peak_bytes),

@@ -72,7 +72,7 @@ fn main() -> Result<()> {
     let engine = Engine::default();
     println!(
         "plan: {} at the peak, however many rows",
-        bochner::plan::bytes(ridge.plan(&engine, &Generated)?.peak_bytes)
+        bochner::plan::bytes(ridge.plan(&Generated)?.peak_bytes)
     );
     let model = ridge.fit(&engine, &Generated)?;
     println!("{}", model.certificate());

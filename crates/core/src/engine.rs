@@ -84,15 +84,30 @@ impl Engine {
         }
     }
 
-    /// The same threads and limits, with nobody told: for work inside a phase that reports itself.
+    /// The same threads and limits, with the observer only asked whether to go on: for work inside a phase that reports itself.
     pub fn quiet(&self) -> Engine {
         let pool = self.pool().map(|pool| (std::process::id(), pool));
+        let quiet = |observer: &Arc<dyn Observer>| Arc::new(Quiet(Arc::clone(observer))) as Arc<dyn Observer>;
         Engine {
             threads: self.threads,
             memory_limit: self.memory_limit,
-            observer: None,
+            observer: self.observer.as_ref().map(quiet),
             pool: Mutex::new(pool),
         }
+    }
+
+    /// Runs a phase on this engine's threads: `job` is given a check to call with the part of the work done.
+    pub(crate) fn phase<R: Send>(
+        &self,
+        phase: &str,
+        rows: u64,
+        job: impl FnOnce(Check<'_>) -> Result<R> + Send,
+    ) -> Result<R> {
+        self.tell(&Event::Started { phase })?;
+        let check = |done: f64| self.tell(&Event::Progress { phase, rows, fraction: Some(done) });
+        let result = self.install(|| job(&check))?;
+        self.tell(&Event::Finished { phase })?;
+        Ok(result)
     }
 
     /// Runs `job` with its parallel parts on this engine's threads.
@@ -144,6 +159,8 @@ pub enum Event<'a> {
         /// Its name.
         phase: &'a str,
     },
+    /// Nothing to show: only asks whether to go on.
+    Alive,
     /// Something the user should know, with what to do about it.
     Warning {
         /// The text.
@@ -155,6 +172,18 @@ pub enum Event<'a> {
 pub trait Observer: Send + Sync {
     /// `ControlFlow::Break` ends the run with [`Error::Interrupted`].
     fn event(&self, event: &Event<'_>) -> ControlFlow<()>;
+}
+
+/// Told how much of the work is done, from 0 to 1; an error ends it.
+pub(crate) type Check<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
+
+/// Passes nothing on but the question whether to go on.
+struct Quiet(Arc<dyn Observer>);
+
+impl Observer for Quiet {
+    fn event(&self, _: &Event<'_>) -> ControlFlow<()> {
+        self.0.event(&Event::Alive)
+    }
 }
 
 #[cfg(test)]
@@ -188,5 +217,6 @@ mod tests {
         }
         let engine = EngineSpec { observer: Some(Arc::new(Stop)), ..EngineSpec::default() }.build();
         assert!(matches!(engine.tell(&Event::Started { phase: "x" }), Err(Error::Interrupted)));
+        assert!(matches!(engine.quiet().tell(&Event::Started { phase: "x" }), Err(Error::Interrupted)));
     }
 }

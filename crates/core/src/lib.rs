@@ -51,6 +51,7 @@ pub mod source;
 pub mod stat;
 pub mod sweep;
 pub mod table;
+pub mod whole;
 
 pub use certify::Certificate;
 pub use encode::{Encoder, LabelKind, Labels};

@@ -26,7 +26,7 @@ pub fn sweep<S: Statistic + Send>(
     engine: &Engine,
     source: &dyn Source,
     phase: &str,
-    zero: impl Fn() -> S,
+    zero: impl Fn() -> S + Sync,
     mut absorb: impl FnMut(&mut S, &Batch<'_>) + Send,
 ) -> Result<S> {
     engine.tell(&Event::Started { phase })?;
@@ -44,8 +44,7 @@ pub fn sweep<S: Statistic + Send>(
         if blocks > 0 && blocks % GROUP == 0 {
             fold(&mut total, group.take());
         }
-        let part = group.get_or_insert_with(&zero);
-        engine.install(|| absorb(part, &batch));
+        engine.install(|| absorb(group.get_or_insert_with(&zero), &batch));
         blocks += 1;
         engine.tell(&Event::Progress { phase, rows, fraction: batches.fraction() })?;
     }

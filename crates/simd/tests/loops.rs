@@ -290,7 +290,11 @@ fn part_of_a_tile_is_a_part_of_the_tile() {
                             "({i}, {j}) of {a}×{b} on {isa:?}"
                         );
                     } else if i >= a || j >= b {
-                        assert_eq!(part[at], 1.0, "({i}, {j}) outside {a}×{b} on {isa:?}");
+                        assert_eq!(
+                            part[at].to_bits(),
+                            1f64.to_bits(),
+                            "({i}, {j}) outside {a}×{b} on {isa:?}"
+                        );
                     }
                 }
             }

@@ -12,7 +12,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{DELTA, Probe};
-use crate::{FourierForm, FrequencyDraw, Method};
+use crate::engine::Check;
+use crate::{FourierForm, FrequencyDraw, Method, Result};
 
 /// A statement about |z(x)·z(y) − k(x, y)|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,21 +48,21 @@ pub enum Bound {
 
 impl Bound {
     /// The bound of a map on some rows of `points` in all.
-    pub(super) fn of(rows: &Probe<'_>, points: u64) -> Bound {
+    pub(super) fn of(rows: &Probe<'_>, points: u64, check: Check<'_>) -> Result<Bound> {
         let map = rows.map;
-        match map.spec().method {
+        Ok(match map.spec().method {
             Method::Exact => Bound::Exact,
             Method::Landmarks { whiten: false, .. } => Bound::NoApproximation,
             Method::Landmarks { whiten: true, .. } => {
                 let (mut sum, mut largest) = (0.0, 0.0f64);
-                rows.look(&(0..rows.count()).collect::<Vec<_>>(), |numbers, features| {
+                rows.look(&(0..rows.count()).collect::<Vec<_>>(), check, |numbers, features| {
                     for (i, &number) in numbers.iter().enumerate() {
                         let explained: f64 = features.row(i).iter().map(|z| z * z).sum();
                         // A rounding below zero is zero.
                         let r = (rows.exact(number, number) - explained).max(0.0);
                         (sum, largest) = (sum + r, largest.max(r));
                     }
-                });
+                })?;
                 let count = rows.count() as u64;
                 Bound::Residual { rows: count, mean: sum / count.max(1) as f64, largest }
             }
@@ -71,7 +72,7 @@ impl Bound {
                 epsilon: finite_set(form, map.output_dim(), points, DELTA),
                 holds: draw == FrequencyDraw::Independent,
             },
-        }
+        })
     }
 }
 

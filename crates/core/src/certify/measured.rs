@@ -12,8 +12,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{DELTA, Probe, SAMPLE};
+use crate::engine::Check;
 use crate::random::{Draws, Stream};
-use crate::{FourierForm, Method};
+use crate::{FourierForm, Method, Result};
 
 /// The kernel error on sampled pairs of distinct rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,24 +34,24 @@ pub struct Measured {
 
 impl Measured {
     /// Compares features with the exact kernel; none if there are fewer than two rows.
-    pub(super) fn of(rows: &Probe<'_>) -> Option<Measured> {
-        let pairs = pairs(rows.map.spec().seed, rows.count(), rows.whole)?;
+    pub(super) fn of(rows: &Probe<'_>, check: Check<'_>) -> Result<Option<Measured>> {
+        let Some(pairs) = pairs(rows.map.spec().seed, rows.count(), rows.whole) else { return Ok(None) };
         let numbers: Vec<usize> = pairs.iter().flat_map(|&(i, j)| [i, j]).collect();
         let mut errors = Vec::with_capacity(pairs.len());
-        rows.look(&numbers, |numbers, features| {
+        rows.look(&numbers, check, |numbers, features| {
             for (p, pair) in numbers.chunks_exact(2).enumerate() {
                 let (x, y) = (features.row(2 * p), features.row(2 * p + 1));
                 let approximate: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
                 errors.push((approximate - rows.exact(pair[0], pair[1])).abs());
             }
-        });
+        })?;
         // |k̂| ≤ 1 and 0 ≤ k ≤ 1 for pairs; |k̂| ≤ 2 for offsets; for landmarks the error is at most max k(x, x).
         let range = match rows.map.spec().method {
             Method::Fourier { form: FourierForm::Pairs, .. } => 2.0,
             Method::Fourier { form: FourierForm::Offset, .. } => 3.0,
             _ => rows.largest_diagonal(),
         };
-        Some(Measured::summary(&errors, range, DELTA))
+        Ok(Some(Measured::summary(&errors, range, DELTA)))
     }
 
     /// Mean and interval of errors in [0, range].

@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 pub use bound::Bound;
 pub use measured::Measured;
 
+use crate::engine::Check;
 use crate::stat::Sample;
-use crate::{Map, MapSpec, Matrix, Method, OwnedRows, Rows};
+use crate::{Engine, Map, MapSpec, Matrix, Method, OwnedRows, Result, Rows};
 
 /// Rows that a certificate is measured on, at most.
 pub const SAMPLE: usize = 8192;
@@ -44,16 +45,20 @@ pub struct Certificate {
 
 impl Certificate {
     /// Certifies a map on a sample of the rows it will be used for.
-    ///
-    /// Runs on the threads of the current pool.
-    pub fn measure(map: &Map, sample: &Sample) -> Certificate {
+    pub fn measure(engine: &Engine, map: &Map, sample: &Sample) -> Result<Certificate> {
         if matches!(map.spec().method, Method::Exact) {
-            return Certificate { bound: Bound::Exact, measured: None };
+            return Ok(Certificate { bound: Bound::Exact, measured: None });
         }
-        let rows = Probe::new(map, sample);
-        let bound = Bound::of(&rows, sample.population());
-        let measured = if bound == Bound::NoApproximation { None } else { Measured::of(&rows) };
-        Certificate { bound, measured }
+        engine.phase("certificate", sample.population(), |check| {
+            let rows = Probe::new(map, sample);
+            let bound = Bound::of(&rows, sample.population(), &|done| check(done / 2.0))?;
+            let measured = if bound == Bound::NoApproximation {
+                None
+            } else {
+                Measured::of(&rows, &|done| check((1.0 + done) / 2.0))?
+            };
+            Ok(Certificate { bound, measured })
+        })
     }
 }
 
@@ -83,22 +88,26 @@ impl Probe<'_> {
     }
 
     /// Calls `look` with some rows, given by number, and their features, piece by piece.
-    fn look(&self, numbers: &[usize], mut look: impl FnMut(&[usize], &Matrix<f64>)) {
+    fn look(
+        &self,
+        numbers: &[usize],
+        check: Check<'_>,
+        mut look: impl FnMut(&[usize], &Matrix<f64>),
+    ) -> Result<()> {
         let view = self.rows.view();
-        for numbers in numbers.chunks(PIECE) {
+        let total = numbers.len() as f64;
+        for (piece, numbers) in numbers.chunks(PIECE).enumerate() {
+            check((piece * PIECE) as f64 / total)?;
             let mut dense = Matrix::zeros(numbers.len(), view.columns());
             for (i, &number) in numbers.iter().enumerate() {
                 view.densify(self.first + number, dense.row_mut(i));
             }
             let mut features = Matrix::zeros(numbers.len(), self.map.output_dim());
             let rows = Rows::from(&dense);
-            if rayon::current_thread_index().is_some() {
-                self.map.apply_in_parallel(&rows, features.as_mut_slice(), false);
-            } else {
-                self.map.apply(&rows, features.as_mut_slice());
-            }
+            self.map.apply_in_parallel(&rows, features.as_mut_slice(), false);
             look(numbers, &features);
         }
+        Ok(())
     }
 
     /// k of two rows, exactly.

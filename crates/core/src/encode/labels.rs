@@ -1,5 +1,6 @@
 //! Classes and their names, and finding out what a column of targets is.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
@@ -58,19 +59,17 @@ impl Labels {
         &self.texts
     }
 
-    /// From name to class. Numbers are the same class however they are written (`1`, `1.0`, `+1`).
+    /// From name to class. Numbers are the same class however they are written (`1`, `1.0`, `+1`), and so are `true` and `True`.
     pub fn index(&self) -> LabelIndex {
-        let numeric = matches!(self.kind, LabelKind::Integer | LabelKind::Number);
-        let key = |text: &String| if numeric { canonical(text) } else { text.clone() };
-        let classes = self.texts.iter().enumerate().map(|(class, text)| (key(text), class)).collect();
-        LabelIndex { numeric, classes, labels: self.clone() }
+        let named = self.texts.iter().enumerate();
+        let classes = named.map(|(class, text)| (canonical(self.kind, text).into_owned(), class)).collect();
+        LabelIndex { classes, labels: self.clone() }
     }
 }
 
 /// Finds the class of a name.
 #[derive(Clone, Debug)]
 pub struct LabelIndex {
-    numeric: bool,
     classes: HashMap<String, usize>,
     labels: Labels,
 }
@@ -79,7 +78,7 @@ impl LabelIndex {
     /// The class named `text` in row `row`.
     pub fn class(&self, text: &str, row: u64) -> Result<usize> {
         let text = text.trim();
-        let found = if self.numeric { self.classes.get(&canonical(text)) } else { self.classes.get(text) };
+        let found = self.classes.get(canonical(self.labels.kind, text).as_ref());
         found.copied().ok_or_else(|| Error::UnknownClass {
             label: text.to_owned(),
             row,
@@ -88,9 +87,19 @@ impl LabelIndex {
     }
 }
 
-/// One spelling for each number.
-fn canonical(text: &str) -> String {
-    text.parse::<f64>().map_or_else(|_| text.to_owned(), |value| (value + 0.0).to_string())
+/// One spelling for each name.
+fn canonical(kind: LabelKind, text: &str) -> Cow<'_, str> {
+    match kind {
+        // Whole numbers of any length: beyond 2⁵³ not all of them are f64.
+        LabelKind::Integer if text.parse::<i128>().is_ok() => {
+            text.parse::<i128>().map_or(Cow::Borrowed(text), |value| value.to_string().into())
+        }
+        LabelKind::Integer | LabelKind::Number => {
+            text.parse::<f64>().map_or(Cow::Borrowed(text), |value| (value + 0.0).to_string().into())
+        }
+        LabelKind::Boolean => text.to_ascii_lowercase().into(),
+        LabelKind::Text => text.into(),
+    }
 }
 
 /// What to make of the targets.
@@ -118,6 +127,8 @@ pub struct TargetScan {
     too_many: bool,
     /// The first that is not a finite number, and its row.
     not_a_number: Option<(String, u64)>,
+    /// Rows with finite numbers.
+    numbers: u64,
     /// The first row without a target.
     empty: Option<u64>,
     not_whole: bool,
@@ -132,7 +143,10 @@ impl TargetScan {
             self.empty = Some(self.rows);
         }
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => self.not_whole |= value.fract() != 0.0,
+            Ok(value) if value.is_finite() => {
+                self.numbers += 1;
+                self.not_whole |= value.fract() != 0.0;
+            }
             _ if self.not_a_number.is_none() => self.not_a_number = Some((text.to_owned(), self.rows)),
             _ => {}
         }
@@ -153,9 +167,14 @@ impl TargetScan {
     /// The labels of a classification, or none for a regression.
     pub fn decide(&self, task: Task) -> Result<Option<Labels>> {
         let labels = self.labels();
-        let looks_like_classes = self.not_a_number.is_some()
-            || (!self.not_whole && !self.too_many && labels.len() <= MOST_NUMBERED_CLASSES);
+        let few = !self.too_many && labels.len() <= MOST_NUMBERED_CLASSES;
+        let looks_like_classes = self.not_a_number.is_some() || (!self.not_whole && few);
+        // Measurements with a few wrong cells, not classes with strange names.
+        let is_spoilt = (self.not_whole || !few) && self.numbers * 10 >= self.rows * 9;
         match (task, &self.not_a_number, self.empty) {
+            (Task::Auto, Some((text, row)), _) if is_spoilt => {
+                Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
+            }
             (Task::Regression, Some((text, row)), _) => {
                 Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
             }
@@ -172,8 +191,16 @@ impl TargetScan {
 
     /// In numerical order if all are numbers, in the order of text otherwise.
     fn labels(&self) -> Labels {
+        if self.values.iter().all(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "false")) {
+            let texts: BTreeSet<String> = self.values.iter().map(|text| text.to_ascii_lowercase()).collect();
+            return Labels::new(LabelKind::Boolean, texts.into_iter().collect());
+        }
         if self.not_a_number.is_some() {
             return Labels::new(LabelKind::Text, self.values.iter().cloned().collect());
+        }
+        let whole: Option<BTreeSet<i128>> = self.values.iter().map(|text| text.parse().ok()).collect();
+        if let Some(whole) = whole {
+            return Labels::new(LabelKind::Integer, whole.iter().map(i128::to_string).collect());
         }
         let mut values: Vec<f64> =
             self.values.iter().filter_map(|text| text.parse().ok()).map(|v: f64| v + 0.0).collect();
@@ -214,6 +241,23 @@ mod tests {
         assert_eq!(scan(&["b", "a", "b"]).decide(Task::Auto).unwrap().unwrap().texts(), ["a", "b"]);
         let error = scan(&["1", "x"]).decide(Task::Regression).unwrap_err().to_string();
         assert_eq!(error, "expected a number as target, found \"x\" at row 1");
+        let cells: Vec<String> = (0..30).map(|i| format!("{i}.5")).collect();
+        let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        cells[7] = "n/a";
+        let error = scan(&cells).decide(Task::Auto).unwrap_err().to_string();
+        assert_eq!(error, "expected a number as target, found \"n/a\" at row 7");
+        assert_eq!(scan(&cells).decide(Task::Classification).unwrap().unwrap().len(), 30);
+        let bools = scan(&["True", "false", "TRUE"]).decide(Task::Auto).unwrap().unwrap();
+        assert_eq!(
+            (bools.kind(), bools.texts()),
+            (LabelKind::Boolean, &["false".to_owned(), "true".to_owned()][..])
+        );
+        assert_eq!(bools.index().class("tRue", 0).unwrap(), 1);
+        let long = scan(&["9007199254740993", "9007199254740992", "+9007199254740992"]);
+        let long = long.decide(Task::Auto).unwrap().unwrap();
+        assert_eq!(long.texts(), ["9007199254740992", "9007199254740993"]);
+        assert_eq!(long.index().class("9007199254740993", 0).unwrap(), 1);
+        assert_eq!(long.index().class("9007199254740992.0", 0).unwrap(), 0);
         assert!(scan(&["a", ""]).decide(Task::Auto).unwrap_err().to_string().contains("expected a class"));
     }
 }

@@ -6,6 +6,8 @@
 //! pass 2   features and their sums;  λ by cross-validation
 //! ```
 
+use std::str::FromStr;
+
 use super::{Bandwidth, Family, Ridge};
 use crate::certify::capacity;
 use crate::encode::{Encoder, Precision, Scaled, Scaling};
@@ -14,7 +16,7 @@ use crate::plan::Cost;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
-use crate::{Engine, Kernel, Lambda, MapSpec, Method, Model, Result};
+use crate::{Engine, Error, Kernel, Lambda, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +27,25 @@ pub enum KernelChoice {
     Tuned(Family),
 }
 
+/// The name of a family alone asks for a width; anything else is a kernel.
+impl FromStr for KernelChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim() {
+            "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
+            "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
+            text => text.parse().map(KernelChoice::Given),
+        }
+    }
+}
+
 /// A fit with everything chosen from the data that is not given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Auto {
     /// The kernel.
     pub kernel: KernelChoice,
-    /// The method; none for the kernel's usual one.
+    /// The method; none for [`Method::auto`].
     pub method: Option<Method>,
     /// D; none for 2,048, or the number of distinct rows where that is less.
     pub features: Option<usize>,
@@ -95,8 +110,8 @@ impl Auto {
     }
 
     /// What fitting will cost, as far as it can be told before the rows are seen.
-    pub fn plan(&self, engine: &Engine, source: &dyn Source) -> Result<Cost> {
-        self.ridge(self.anchor(), MapSpec::FEATURES).plan(engine, &self.rounded(source))
+    pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
+        self.ridge(self.anchor(), MapSpec::FEATURES).plan(&self.rounded(source))
     }
 
     /// The map that will be made, with width 1 where it is still to be chosen.
@@ -133,9 +148,9 @@ impl Auto {
     }
 
     fn ridge(&self, kernel: Kernel, features: usize) -> Ridge {
-        let usual = MapSpec::auto(kernel);
-        let method = self.method.unwrap_or(usual.method);
-        let map = MapSpec { method, features: self.features.unwrap_or(features), seed: self.seed, ..usual };
+        let features = self.features.unwrap_or(features);
+        let method = self.method.unwrap_or_else(|| Method::auto(kernel, features));
+        let map = MapSpec { kernel, method, features, seed: self.seed };
         Ridge { map, lambda: self.lambda, intercept: true }
     }
 }

@@ -7,14 +7,12 @@
 //! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
 //! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use bochner_simd::Aligned;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
+use crate::engine::Check;
 use crate::matrix::with_rows;
 use crate::model::{Head, Model, Training};
 use crate::plan::{Cost, RidgeShape};
@@ -74,13 +72,13 @@ impl Ridge {
     }
 
     /// What fitting will cost.
-    pub fn plan(&self, engine: &Engine, source: &dyn Source) -> Result<Cost> {
+    pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
         self.validate()?;
         self.map.validate()?;
-        Ok(self.cost(engine, source))
+        Ok(self.cost(source))
     }
 
-    fn cost(&self, engine: &Engine, source: &dyn Source) -> Cost {
+    fn cost(&self, source: &dyn Source) -> Cost {
         let shape = RidgeShape {
             inputs: source.input_dim(),
             features: self.map.output_dim(source.input_dim()),
@@ -88,7 +86,6 @@ impl Ridge {
             folds: self.folds(),
             scalar_bytes: source.scalar_bytes(),
             block: BLOCK,
-            threads: engine.threads(),
             many_groups: source.row_count().is_none_or(|n| n > (BLOCK * GROUP) as u64),
             sample: capacity(&self.map, source.input_dim())
                 .min(source.row_count().map_or(usize::MAX, |n| n.try_into().unwrap_or(usize::MAX))),
@@ -122,13 +119,8 @@ impl Ridge {
     /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the sums.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
         self.check(engine, source)?;
-        let sample = sweep(
-            engine,
-            source,
-            "sample",
-            || Sample::zero(capacity(&self.map, source.input_dim()), source.input_dim(), self.map.seed),
-            |sample, batch| sample.absorb(batch, source.target()),
-        )?;
+        let capacity = capacity(&self.map, source.input_dim());
+        let sample = Sample::of(engine, source, capacity, self.map.seed)?;
         self.fit_with(engine, source, &sample)
     }
 
@@ -142,20 +134,21 @@ impl Ridge {
         }
         let features = self.map.output_dim(source.input_dim());
         let what = || format!("a ridge fit with {features} features");
-        engine.check_memory(what, self.cost(engine, source).peak_bytes)
+        engine.check_memory(what, self.cost(source).peak_bytes)
     }
 
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
-        let map = engine.install(|| self.map.fit(sample))?;
-        let certificate = engine.install(|| Certificate::measure(&map, sample));
+        let map = self.map.fit(engine, sample)?;
+        let certificate = Certificate::measure(engine, &map, sample)?;
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);
         let gram = self.gram(engine, source, &map, &units)?;
         let (lambda, curve) = self.choose(engine, &gram)?;
-        let (solution, freedom) =
-            engine.install(|| Normal::new(gram.total(), self.intercept).solve(lambda))?;
+        let (solution, freedom) = engine.phase("solve", gram.rows(), |check| {
+            Normal::new(gram.total(), self.intercept).solve(lambda, check)
+        })?;
         let training = Training {
             rows: gram.rows(),
             lambda,
@@ -236,8 +229,6 @@ impl Ridge {
         if let Lambda::Given { value } = self.lambda {
             return Ok((value, Vec::new()));
         }
-        let phase = "cross-validation";
-        engine.tell(&Event::Started { phase })?;
         let unit = engine.install(|| {
             let sums = gram.total();
             let square = (0..sums.features.len()).map(|j| sums.products.row(j)[j]).sum::<f64>() / sums.weight;
@@ -246,8 +237,7 @@ impl Ridge {
             if unit > 1e-6 * square { unit } else { square.max(f64::MIN_POSITIVE) }
         });
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
-        let curve = engine.install(|| self.curve(engine, gram, &grid))?;
-        engine.tell(&Event::Finished { phase })?;
+        let curve = engine.phase("cross-validation", gram.rows(), |check| self.curve(gram, &grid, check))?;
         // The curve is flat where λ does not matter: the largest λ within a hair of the smallest error, so that rounding does
         // not choose.
         let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
@@ -263,29 +253,21 @@ impl Ridge {
         }
     }
 
-    /// The error of every λ on left-out folds: one decomposition a fold, side by side.
-    fn curve(&self, engine: &Engine, gram: &Gram, grid: &[f64]) -> Result<Vec<CurvePoint>> {
+    /// The error of every λ on left-out folds: one decomposition a fold.
+    fn curve(&self, gram: &Gram, grid: &[f64], check: Check<'_>) -> Result<Vec<CurvePoint>> {
         let total: f64 = (0..gram.folds()).map(|k| gram.weight(k)).sum();
         let usable: Vec<usize> =
             (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0 && gram.weight(k) < total).collect();
         if usable.is_empty() {
             return Ok(Vec::new());
         }
-        let done = AtomicUsize::new(0);
-        let errors: Vec<Vec<f64>> = usable
-            .par_iter()
-            .map(|&k| {
-                let tell = |done: usize| {
-                    let fraction = Some(done as f64 / usable.len() as f64);
-                    engine.tell(&Event::Progress { phase: "cross-validation", rows: gram.rows(), fraction })
-                };
-                tell(done.load(Ordering::Relaxed))?;
-                let errors =
-                    Path::new(Normal::new(gram.without(k), self.intercept)).errors(grid, &gram.only(k));
-                tell(1 + done.fetch_add(1, Ordering::Relaxed))?;
-                Ok(errors)
-            })
-            .collect::<Result<_>>()?;
+        let mut errors = Vec::with_capacity(usable.len());
+        for (done, &k) in usable.iter().enumerate() {
+            let check = |part: f64| check((done as f64 + part) / usable.len() as f64);
+            let path = Path::new(Normal::new(gram.without(k), self.intercept), &check)?;
+            errors.push(path.errors(grid, &gram.only(k)));
+            check(1.0)?;
+        }
         let error = |l: usize| errors.iter().map(|e| e[l]).sum::<f64>() / total;
         // A λ that is too small for the matrix of a fold has no error to show.
         let points = (0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) });

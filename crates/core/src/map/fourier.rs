@@ -18,7 +18,9 @@ use bochner_simd::{Apply, Isa, Panels};
 use rayon::prelude::*;
 
 use super::{FourierForm, FrequencyDraw, MapSpec, Packed};
+use crate::engine::Check;
 use crate::kernel::{Spectrum, apply};
+use crate::linalg::dot;
 use crate::random::{Draws, Stream};
 use crate::{Error, Kernel, Matrix, Result, Rows, Scalar};
 
@@ -69,14 +71,15 @@ impl Fourier {
         form: FourierForm,
         draw: FrequencyDraw,
         input_dim: usize,
+        check: Check<'_>,
     ) -> Result<Self> {
         validate(&spec.kernel, form, draw, spec.features)?;
         let count = if form == FourierForm::Pairs { spec.features / 2 } else { spec.features };
         let mut frequencies = match (spec.kernel.spectrum(), draw) {
             (Some(Spectrum::Normal { deviation }), FrequencyDraw::Orthogonal) => {
-                orthogonal(spec.seed, count, input_dim, deviation)
+                orthogonal(spec.seed, count, input_dim, deviation, check)?
             }
-            (Some(spectrum), _) => independent(spec.seed, count, input_dim, spectrum),
+            (Some(spectrum), _) => independent(spec.seed, count, input_dim, spectrum, check)?,
             (None, _) => Matrix::zeros(0, 0), // refused by `validate`
         };
         frequencies.as_mut_slice().iter_mut().for_each(|w| *w /= TAU);
@@ -124,20 +127,39 @@ impl Fourier {
     }
 }
 
+/// Rows filled between two checks.
+const PIECE: usize = 256;
+
 /// Fills the rows of a matrix, each from its number alone: on the threads of the current pool, if there is one.
-fn fill_rows(rows: usize, columns: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Matrix<f64> {
+fn fill_rows(
+    rows: usize,
+    columns: usize,
+    check: Check<'_>,
+    fill: impl Fn(usize, &mut [f64]) + Sync,
+) -> Result<Matrix<f64>> {
     let mut matrix = Matrix::zeros(rows, columns);
-    if rayon::current_thread_index().is_some() {
-        matrix.as_mut_slice().par_chunks_mut(columns).enumerate().for_each(|(j, row)| fill(j, row));
-    } else {
-        matrix.as_mut_slice().chunks_mut(columns).enumerate().for_each(|(j, row)| fill(j, row));
+    let parallel = rayon::current_thread_index().is_some();
+    for (p, piece) in matrix.as_mut_slice().chunks_mut(PIECE * columns).enumerate() {
+        let fill = |(j, row): (usize, &mut [f64])| fill(p * PIECE + j, row);
+        if parallel {
+            piece.par_chunks_mut(columns).enumerate().for_each(fill);
+        } else {
+            piece.chunks_mut(columns).enumerate().for_each(fill);
+        }
+        check(((p + 1) * PIECE).min(rows) as f64 / rows as f64)?;
     }
-    matrix
+    Ok(matrix)
 }
 
 /// Independent frequencies.
-fn independent(seed: u64, count: usize, dim: usize, spectrum: Spectrum) -> Matrix<f64> {
-    fill_rows(count, dim, |j, row| {
+fn independent(
+    seed: u64,
+    count: usize,
+    dim: usize,
+    spectrum: Spectrum,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
+    fill_rows(count, dim, check, |j, row| {
         let mut draws = Draws::new(seed, Stream::Frequencies, j as u64);
         row.fill_with(|| match spectrum {
             Spectrum::Normal { deviation } => deviation * draws.normal(),
@@ -147,10 +169,10 @@ fn independent(seed: u64, count: usize, dim: usize, spectrum: Spectrum) -> Matri
 }
 
 /// Orthogonal directions with the lengths of independent normal vectors.
-fn orthogonal(seed: u64, count: usize, dim: usize, deviation: f64) -> Matrix<f64> {
+fn orthogonal(seed: u64, count: usize, dim: usize, deviation: f64, check: Check<'_>) -> Result<Matrix<f64>> {
     let blocks: Vec<Haar> =
         (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect();
-    fill_rows(count, dim, |j, row| {
+    fill_rows(count, dim, check, |j, row| {
         blocks[j / dim].column(j % dim, row);
         let mut draws = Draws::new(seed, Stream::Lengths, j as u64);
         let square: f64 = (0..dim).map(|_| draws.normal()).map(|g| g * g).sum();
@@ -202,19 +224,6 @@ impl Haar {
     }
 }
 
-/// A dot product in eight fixed chains, which any vector unit computes alike.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a8.zip(b8) {
-        for l in 0..8 {
-            sums[l] += x[l] * y[l];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,7 +233,7 @@ mod tests {
     fn blocks_are_orthogonal_matrices() {
         for dim in [1, 2, 3, 20] {
             let haar = Haar::draw(3, 1, dim, dim);
-            let q = fill_rows(dim, dim, |i, row| haar.column(i, row));
+            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
             for i in 0..dim {
                 for j in 0..dim {
                     let expected = if i == j { 1.0 } else { 0.0 };
@@ -243,7 +252,7 @@ mod tests {
         let mut square = vec![0.0; dim * dim];
         for seed in 0..n {
             let haar = Haar::draw(seed, 0, dim, dim);
-            let q = fill_rows(dim, dim, |i, row| haar.column(i, row));
+            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
             for (at, x) in q.as_slice().iter().enumerate() {
                 mean[at] += x / n as f64;
                 square[at] += x * x / n as f64;
@@ -265,7 +274,7 @@ mod tests {
                         features,
                         seed: 11,
                     };
-                    Fourier::build(&spec, form, draw, 5).unwrap()
+                    Fourier::build(&spec, form, draw, 5, &|_| Ok(())).unwrap()
                 };
                 let (small, large) = (build(16), build(32));
                 let rows = small.frequencies.rows();

@@ -13,6 +13,7 @@
 use bochner_simd::{Apply, Isa, Panels};
 
 use super::Packed;
+use crate::engine::Check;
 use crate::kernel::{apply, in_double, pack_rows};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
@@ -43,6 +44,7 @@ impl Landmarks {
         tolerance: f64,
         sample: &Sample,
         count: usize,
+        check: Check<'_>,
     ) -> Result<Self> {
         if sample.is_empty() {
             return Err(Error::NoRows);
@@ -60,12 +62,12 @@ impl Landmarks {
             return Ok(Landmarks::new(rows, None));
         }
         let gram = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
-        let (pivots, lower) = pivoted_cholesky(gram, tolerance);
+        let (pivots, lower) = pivoted_cholesky(gram, tolerance, &|done| check(done / 2.0))?;
         if pivots.is_empty() {
             return Err(Error::NoLandmark { rows: rows.rows() });
         }
         let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
-        let inverse = linalg::lower_inverse(&lower);
+        let inverse = linalg::lower_inverse(&lower, &|done| check((1.0 + done) / 2.0))?;
         let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);
         Ok(Landmarks::new(kept, Some(whitening)))
     }
@@ -128,7 +130,11 @@ const PANEL: usize = 64;
 /// PᵀAP ≈ LLᵀ with the pivots in the order taken, stopping when no remaining diagonal exceeds tolerance·max(diagonal).
 ///
 /// Returns the positions of the pivots and the lower triangular factor of their part of A.
-fn pivoted_cholesky(mut a: Matrix<f64>, tolerance: f64) -> (Vec<usize>, Matrix<f64>) {
+fn pivoted_cholesky(
+    mut a: Matrix<f64>,
+    tolerance: f64,
+    check: Check<'_>,
+) -> Result<(Vec<usize>, Matrix<f64>)> {
     let n = a.rows();
     let mut order: Vec<usize> = (0..n).collect();
     let mut diagonal: Vec<f64> = (0..n).map(|i| a.row(i)[i]).collect();
@@ -142,7 +148,7 @@ fn pivoted_cholesky(mut a: Matrix<f64>, tolerance: f64) -> (Vec<usize>, Matrix<f
         while rank < end {
             let best = (rank..n).fold(rank, |best, i| if diagonal[i] > diagonal[best] { i } else { best });
             if !(diagonal[best] > stop) {
-                return finish(order, &factor, rank);
+                return Ok(finish(order, &factor, rank));
             }
             swap(&mut a, &mut factor, rank, best);
             order.swap(rank, best);
@@ -166,8 +172,9 @@ fn pivoted_cholesky(mut a: Matrix<f64>, tolerance: f64) -> (Vec<usize>, Matrix<f
             let panel = &factor.as_slice()[start * n..rank * n];
             linalg::subtract_square(&mut a, panel, rank - start, rank);
         }
+        check(rank as f64 / n as f64)?;
     }
-    finish(order, &factor, rank)
+    Ok(finish(order, &factor, rank))
 }
 
 /// Exchanges rows and columns i ≤ j of the symmetric matrix and of the factor.
@@ -200,7 +207,7 @@ mod tests {
         for (n, rank) in [(1, 1), (5, 3), (150, 150), (150, 70)] {
             let b = Matrix::new(n, rank, normals(n, rank, 9)).unwrap();
             let a = Matrix::from_fn(n, n, |i, j| b.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum());
-            let (pivots, lower) = pivoted_cholesky(a.clone(), 1e-10);
+            let (pivots, lower) = pivoted_cholesky(a.clone(), 1e-10, &|_| Ok(())).unwrap();
             assert_eq!(pivots.len(), rank, "rank of {n}×{n}");
             for i in 0..rank {
                 for j in 0..rank {

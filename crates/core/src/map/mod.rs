@@ -18,7 +18,10 @@ pub use packed::Packed;
 pub(crate) use fourier::Fourier;
 pub(crate) use landmarks::Landmarks;
 
+use crate::certify::{Certificate, capacity};
+use crate::engine::Check;
 use crate::plan::available_memory;
+use crate::source::Source;
 use crate::stat::Sample;
 use crate::{Engine, Error, Kernel, Matrix, Result, Rows, Scalar};
 
@@ -82,23 +85,27 @@ pub enum FrequencyDraw {
 impl Method {
     /// Whitened landmarks that keep what single precision can resolve.
     pub const LANDMARKS: Method = Method::Landmarks { whiten: true, tolerance: 1e-7 };
+
+    /// The usual one for a kernel: exact if it has one, else Fourier features: orthogonal if the kernel is isotropic, in pairs if
+    /// their number is even.
+    pub fn auto(kernel: Kernel, features: usize) -> Method {
+        let draw = match kernel {
+            Kernel::Linear => return Method::Exact,
+            Kernel::Gaussian { .. } => FrequencyDraw::Orthogonal,
+            Kernel::Laplace { .. } => FrequencyDraw::Independent,
+        };
+        let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
+        Method::Fourier { form, draw }
+    }
 }
 
 impl MapSpec {
     /// The number of features where nothing else is said.
     pub const FEATURES: usize = 2048;
 
-    /// The usual map of a kernel: exact if it has one, orthogonal Fourier pairs if isotropic, independent ones otherwise.
+    /// The usual map of a kernel.
     pub fn auto(kernel: Kernel) -> Self {
-        let method = match kernel {
-            Kernel::Linear => Method::Exact,
-            Kernel::Gaussian { .. } => {
-                Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal }
-            }
-            Kernel::Laplace { .. } => {
-                Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Independent }
-            }
-        };
+        let method = Method::auto(kernel, Self::FEATURES);
         MapSpec { kernel, method, features: Self::FEATURES, seed: 0 }
     }
 
@@ -133,11 +140,15 @@ impl MapSpec {
 
     /// A map of rows with `input_dim` columns, from the seed alone.
     pub fn build(&self, input_dim: usize) -> Result<Map> {
+        self.build_with(input_dim, &|_| Ok(()))
+    }
+
+    fn build_with(&self, input_dim: usize, check: Check<'_>) -> Result<Map> {
         self.check(input_dim, available_memory().unwrap_or(u64::MAX))?;
         match self.method {
             Method::Exact => Ok(self.map(input_dim, input_dim, State::Exact)),
             Method::Fourier { form, draw } => {
-                let fourier = Fourier::build(self, form, draw, input_dim)?;
+                let fourier = Fourier::build(self, form, draw, input_dim, check)?;
                 Ok(self.map(input_dim, self.features, State::Fourier(fourier)))
             }
             Method::Landmarks { .. } => Err(Error::Unsupported {
@@ -149,13 +160,26 @@ impl MapSpec {
     }
 
     /// A map fitted to a sample of rows; where the map does not look at rows, the same as [`MapSpec::build`].
-    pub fn fit(&self, sample: &Sample) -> Result<Map> {
-        let Method::Landmarks { whiten, tolerance } = self.method else {
-            return self.build(sample.columns());
-        };
-        self.check(sample.columns(), available_memory().unwrap_or(u64::MAX))?;
-        let landmarks = Landmarks::fit(self.kernel, whiten, tolerance, sample, self.features)?;
-        Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+    pub fn fit(&self, engine: &Engine, sample: &Sample) -> Result<Map> {
+        engine.phase("map", sample.population(), |check| {
+            let Method::Landmarks { whiten, tolerance } = self.method else {
+                return self.build_with(sample.columns(), check);
+            };
+            // No more landmarks than distinct rows.
+            let spec = MapSpec { features: self.features.min(sample.len().max(1)), ..self.clone() };
+            spec.check(sample.columns(), engine.memory_limit())?;
+            let landmarks = Landmarks::fit(spec.kernel, whiten, tolerance, sample, spec.features, check)?;
+            Ok(spec.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+        })
+    }
+
+    /// A map for the rows of a source, and how far it is from the kernel on them: one pass.
+    pub fn fit_certified(&self, engine: &Engine, source: &dyn Source) -> Result<(Map, Certificate)> {
+        self.validate()?;
+        let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
+        let map = self.fit(engine, &sample)?;
+        let certificate = Certificate::measure(engine, &map, &sample)?;
+        Ok((map, certificate))
     }
 
     fn map(&self, input_dim: usize, output_dim: usize, state: State) -> Map {

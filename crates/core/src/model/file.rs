@@ -11,7 +11,6 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -20,6 +19,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Head, Model, Provenance, Training};
 use crate::encode::{Columns, Labels, Scaling};
 use crate::map::{Landmarks, State};
+use crate::whole::WholeFile;
 use crate::{Certificate, Encoder, Error, LabelKind, Map, MapSpec, Matrix, Method, Result};
 
 /// The format that is written; the only one so far.
@@ -181,22 +181,8 @@ impl Model {
         let path = path.as_ref();
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = self.to_bytes()?;
-        // A name of its own for every save, also by two threads at once.
-        static SAVES: AtomicU64 = AtomicU64::new(0);
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}-{}.tmp", std::process::id(), SAVES.fetch_add(1, Ordering::Relaxed)));
-        let temporary = Path::new(&temporary);
-        let write = || -> std::io::Result<()> {
-            let mut file = std::fs::File::options().write(true).create_new(true).open(temporary)?;
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            std::fs::rename(temporary, path)
-        };
-        write().map_err(|source| {
-            // The first error is the one to tell; a leftover temporary file is the lesser evil.
-            let _ = std::fs::remove_file(temporary);
-            io(source)
-        })
+        let mut file = WholeFile::create(path).map_err(io)?;
+        file.write_all(&bytes).and_then(|()| file.commit()).map_err(io)
     }
 
     /// Reads a model from a file.

@@ -33,8 +33,6 @@ pub struct RidgeShape {
     pub scalar_bytes: usize,
     /// Rows in a block.
     pub block: usize,
-    /// Threads that decompose folds side by side.
-    pub threads: usize,
     /// More groups than one, hence a second set of sums.
     pub many_groups: bool,
     /// Rows of the sample.
@@ -52,16 +50,14 @@ impl RidgeShape {
         // A block of features and its packed copy; the map itself: frequencies in f64 and packed.
         let block = f(self.block) * features * f(self.scalar_bytes) * 2.0;
         let map = d * features * (8.0 + f(self.scalar_bytes));
-        // Each decomposition holds the matrix of its complement and the fold's own; the final one holds one more.
-        let threads = f(self.threads.min(self.folds));
-        let sides = if self.folds > 1 { 2.0 * features * 21.0 * t * 8.0 } else { 0.0 };
-        let solve = square * (1.0 + 2.0 * threads) + threads * sides;
+        // A fold's decomposition holds the matrix of its complement and the fold's own; the final one holds one.
+        let solve = if self.folds > 1 { 2.0 * square + 3.0 * features * 21.0 * t * 8.0 } else { square };
         // The sample as (index, value) entries, scaled and dense beside it, and what its certificate is measured with.
         let sample = f(self.sample) * d * (16.0 + 16.0 + 8.0) + 512.0 * features * 8.0;
         Cost {
             passes: 2,
             multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
-            multiply_adds_to_solve: f(self.folds + 1) * features.powi(3) * 2.0 / 3.0,
+            multiply_adds_to_solve: f(self.folds + 1) * features.powi(3),
             peak_bytes: (sums + map + sample + block.max(solve)) as u64,
         }
     }
@@ -117,7 +113,6 @@ mod tests {
             folds: 5,
             scalar_bytes: 8,
             block: 4096,
-            threads: 2,
             many_groups: true,
             sample: 8192,
         };

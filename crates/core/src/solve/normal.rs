@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::engine::Check;
 use crate::linalg::Cholesky;
 use crate::stat::Sums;
 use crate::{Matrix, Result};
@@ -57,15 +58,16 @@ impl Normal {
     }
 
     /// Solves at one λ; also the effective degrees of freedom tr S(S + λI)⁻¹.
-    pub(crate) fn solve(mut self, lambda: f64) -> Result<(Solution, f64)> {
+    pub(crate) fn solve(mut self, lambda: f64, check: Check<'_>) -> Result<(Solution, f64)> {
         let features = self.matrix.rows();
         for i in 0..features {
             self.matrix.row_mut(i)[i] += lambda;
         }
         let matrix = std::mem::take(&mut self.matrix);
-        let cholesky = Cholesky::new(matrix)?;
+        let cholesky = Cholesky::new(matrix, &|done| check(done / 2.0))?;
         let coefficients = cholesky.solve(std::mem::take(&mut self.sides));
-        let freedom = features as f64 - lambda * cholesky.trace_of_inverse();
+        let freedom =
+            features as f64 - lambda * cholesky.trace_of_inverse(&|done| check((1.0 + done) / 2.0))?;
         Ok((self.with_intercept(coefficients), freedom.max(0.0)))
     }
 

@@ -1,44 +1,49 @@
 //! The whole path of λ from one decomposition.
 //!
 //! ```text
-//! S = QTQᵀ, T tridiagonal      (S + λI)⁻¹s = Q(T + λI)⁻¹Qᵀs
+//! S = QBQᵀ, B a band      (S + λI)⁻¹s = Q(B + λI)⁻¹Qᵀs
 //! ```
-//! T + λI is factored and solved in O(D) for each λ and output: all of them together cost two applications of Q. Reaching T takes
-//! 4/3·D³ flops; going on to eigenvectors would take several times as many and give the same coefficients.
+//! B + λI is factored and solved in O(D) for each λ and output: all of them together cost two applications of Q. Reaching B takes
+//! 2·D³ multiply-adds in matrix products; going on to eigenvectors would take several times as long and give the same coefficients.
 //! Cross-validation does this once for each fold, on the sums of the other folds, and reads the error from the fold's own sums:
 //!
 //! ```text
 //! Σ w(y − c·z − b)² = Σwy² − 2c·Zᵀwy + cᵀ(ZᵀWZ)c − 2b(Σwy − c·ZᵀW1) + b²Σw
 //! ```
 
-use crate::linalg::{Tridiagonal, multiply};
+use rayon::prelude::*;
+
+use crate::engine::Check;
+use crate::linalg::{Band, multiply};
 use crate::stat::Sums;
-use crate::{Matrix, solve::Normal};
+use crate::{Matrix, Result, solve::Normal};
 
 /// The solutions for a range of λ.
 pub(crate) struct Path {
     normal: Normal,
-    form: Tridiagonal,
+    form: Band,
     /// Qᵀs.
     sides: Matrix<f64>,
 }
 
 impl Path {
-    /// Decomposes, on this thread.
-    pub(crate) fn new(mut normal: Normal) -> Path {
-        let form = Tridiagonal::new(std::mem::take(&mut normal.matrix));
+    /// Decomposes, on the threads of the current pool.
+    pub(crate) fn new(mut normal: Normal, check: Check<'_>) -> Result<Path> {
+        let form = Band::new(std::mem::take(&mut normal.matrix), check)?;
         let mut sides = std::mem::take(&mut normal.sides);
         form.rotate(&mut sides);
-        Path { normal, form, sides }
+        Ok(Path { normal, form, sides })
     }
 
     /// For each λ, Σ w(y − ŷ)² over `held_out` rows and all outputs; infinite where λ is too small for the matrix.
     pub(crate) fn errors(&self, lambdas: &[f64], held_out: &Sums) -> Vec<f64> {
         let outputs = self.sides.columns();
+        let solutions: Vec<Option<Matrix<f64>>> =
+            lambdas.par_iter().map(|&lambda| self.form.solve(lambda, &self.sides)).collect();
         // Coefficients of all λ and outputs side by side.
-        let mut all = Matrix::zeros(self.sides.rows(), lambdas.len() * outputs);
-        let solved: Vec<bool> =
-            (0..lambdas.len()).map(|l| self.solve(lambdas[l], &mut all, l * outputs)).collect();
+        let mut all = Matrix::from_fn(self.sides.rows(), lambdas.len() * outputs, |i, column| {
+            solutions[column / outputs].as_ref().map_or(0.0, |solution| solution.row(i)[column % outputs])
+        });
         self.form.rotate_back(&mut all);
         let images = multiply(&held_out.products, &all);
         let columns = |matrix: &Matrix<f64>, start: usize| {
@@ -46,7 +51,7 @@ impl Path {
         };
         (0..lambdas.len())
             .map(|l| {
-                if !solved[l] {
+                if solutions[l].is_none() {
                     return f64::INFINITY;
                 }
                 let solution = self.normal.with_intercept(columns(&all, l * outputs));
@@ -68,35 +73,5 @@ impl Path {
                 if error < -1e-6 * scale { f64::INFINITY } else { error.max(0.0) }
             })
             .collect()
-    }
-
-    /// (T + λI)⁻¹Qᵀs into the columns from `start` on; false if T + λI is not positive definite.
-    fn solve(&self, lambda: f64, to: &mut Matrix<f64>, start: usize) -> bool {
-        let (n, outputs) = (self.sides.rows(), self.sides.columns());
-        let off = &self.form.off_diagonal;
-        // T + λI = LDLᵀ, L with ones on the diagonal and `ratios` below it.
-        let mut pivots = Vec::with_capacity(n);
-        let mut ratios = Vec::with_capacity(n);
-        for i in 0..n {
-            let carried = if i == 0 { 0.0 } else { ratios[i - 1] * off[i - 1] };
-            let pivot = self.form.diagonal[i] + lambda - carried;
-            if !(pivot > 0.0) {
-                return false;
-            }
-            pivots.push(pivot);
-            ratios.push(if i + 1 < n { off[i] / pivot } else { 0.0 });
-        }
-        for o in 0..outputs {
-            let column = start + o;
-            for i in 0..n {
-                let carried = if i == 0 { 0.0 } else { ratios[i - 1] * to.row(i - 1)[column] };
-                to.row_mut(i)[column] = self.sides.row(i)[o] - carried;
-            }
-            for i in (0..n).rev() {
-                let carried = if i + 1 == n { 0.0 } else { ratios[i] * to.row(i + 1)[column] };
-                to.row_mut(i)[column] = to.row(i)[column] / pivots[i] - carried;
-            }
-        }
-        true
     }
 }

@@ -55,14 +55,8 @@ pub struct Sums {
 impl Gram {
     /// Of no rows.
     pub fn zero(features: usize, outputs: usize, folds: usize) -> Self {
-        let tiles = features.div_ceil(TILE);
-        let part = Part {
-            products: Aligned::zeros(tiles * (tiles + 1) / 2 * TILE * TILE),
-            cross: vec![0.0; tiles * (outputs + 1) * TILE],
-            targets: vec![0.0; 2 * outputs + 1],
-            rows: 0,
-        };
-        Gram { features, outputs, folds: vec![part; folds] }
+        let part = |_| Part::zero(features, outputs);
+        Gram { features, outputs, folds: (0..folds).map(part).collect() }
     }
 
     /// The number of folds.
@@ -169,10 +163,9 @@ impl Gram {
         // Each row of tiles by itself: what lies left of the diagonal is the transpose of a tile above it.
         sums.products.as_mut_slice().par_chunks_mut(TILE * features.max(1)).enumerate().for_each(
             |(i, rows)| {
-                for part in &parts {
-                    for j in 0..features.div_ceil(TILE) {
-                        part.add_tile(i, j, rows, features);
-                    }
+                rows.fill(0.0); // as in `zero`
+                for j in 0..features.div_ceil(TILE) {
+                    parts.iter().for_each(|part| part.add_tile(i, j, rows, features));
                 }
             },
         );
@@ -204,6 +197,15 @@ fn tile_of(position: usize) -> (usize, usize) {
 }
 
 impl Part {
+    fn zero(features: usize, outputs: usize) -> Part {
+        let tiles = features.div_ceil(TILE);
+        let mut products = Aligned::zeros(tiles * (tiles + 1) / 2 * TILE * TILE);
+        // Written, so that later additions do not find shared pages of zeros, each of which would have to be copied.
+        products.as_mut_slice().par_chunks_mut(TILE * TILE).for_each(|tile| tile.fill(0.0));
+        let cross = vec![0.0; tiles * (outputs + 1) * TILE];
+        Part { products, cross, targets: vec![0.0; 2 * outputs + 1], rows: 0 }
+    }
+
     /// Adds tile (i, j) of both triangles to its place in a row of tiles.
     fn add_tile(&self, i: usize, j: usize, rows: &mut [f64], features: usize) {
         let (top, right) = (i.min(j), i.max(j));

@@ -12,8 +12,9 @@ use super::Statistic;
 use crate::content::{ContentHash, hashes};
 use crate::matrix::with_rows;
 use crate::random::Stream;
-use crate::source::{Batch, Target};
-use crate::{Csr, Matrix, OwnedRows, Rows, Scalar};
+use crate::source::{Batch, Source, Target};
+use crate::sweep::sweep;
+use crate::{Csr, Engine, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A row of a sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,17 @@ impl Sample {
     pub fn zero(capacity: usize, columns: usize, seed: u64) -> Self {
         let hash = ContentHash::new(seed, Stream::Sample);
         Sample { capacity, columns, sparse: false, hash, rows: BTreeMap::new(), population: 0 }
+    }
+
+    /// A sample of a whole source: one pass.
+    pub fn of(engine: &Engine, source: &dyn Source, capacity: usize, seed: u64) -> Result<Sample> {
+        sweep(
+            engine,
+            source,
+            "sample",
+            || Sample::zero(capacity, source.input_dim(), seed),
+            |sample, batch| sample.absorb(batch, source.target()),
+        )
     }
 
     /// Reads a block.

@@ -2,7 +2,8 @@
 
 use bochner::model::file::FileError;
 use bochner::{
-    Arrays, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows, Target,
+    Arrays, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows,
+    Target,
 };
 use proptest::prelude::*;
 
@@ -156,8 +157,8 @@ fn maps_alone_are_checked_too() {
     let (x, _) = rows(30);
     let sampled = crate::table::sample(Rows::from(&x), 1);
     let bytes = |spec: MapSpec| {
-        let map = spec.fit(&sampled).unwrap();
-        let certificate = bochner::Certificate::measure(&map, &sampled);
+        let map = spec.fit(&Engine::default(), &sampled).unwrap();
+        let certificate = bochner::Certificate::measure(&Engine::default(), &map, &sampled).unwrap();
         Model::of_map(map, certificate).to_bytes().unwrap()
     };
     let kernel = Kernel::Gaussian { sigma: 1.0 };

@@ -4,8 +4,8 @@ use crate::table::{INPUTS, engine, fitted, rows, sample, single, specs};
 use bochner::certify::Certificate;
 use bochner::encode::Precision;
 use bochner::{
-    Arrays, Auto, Csr, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Model, Ridge, Rows,
-    Target,
+    Arrays, Auto, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Model, Ridge,
+    Rows, Target,
 };
 use bochner_testkit::{
     Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression,
@@ -68,8 +68,8 @@ fn sparse_rows_give_the_features_of_their_dense_form() {
 fn maps_fitted_to_sparse_rows_are_those_fitted_to_their_dense_form() {
     let (dense, sparse) = rows(60);
     for spec in specs() {
-        let a = spec.fit(&sample(Rows::from(&dense), 9)).unwrap();
-        let b = spec.fit(&sample(Rows::from(&sparse), 9)).unwrap();
+        let a = spec.fit(&Engine::default(), &sample(Rows::from(&dense), 9)).unwrap();
+        let b = spec.fit(&Engine::default(), &sample(Rows::from(&sparse), 9)).unwrap();
         let features = |map: &bochner::Map| map.transform(&engine(1), &Rows::from(&dense)).unwrap();
         assert_same_bits(features(&a).as_slice(), features(&b).as_slice());
     }
@@ -118,9 +118,9 @@ fn saving_and_loading_gives_the_same_features() {
     let (x, _) = rows(40);
     let sample = sample(Rows::from(&x), 1);
     for spec in specs() {
-        let map = spec.fit(&sample).unwrap();
+        let map = spec.fit(&Engine::default(), &sample).unwrap();
         let features = map.transform(&engine(1), &Rows::from(&x)).unwrap();
-        let certificate = Certificate::measure(&map, &sample);
+        let certificate = Certificate::measure(&Engine::default(), &map, &sample).unwrap();
         let bytes = Model::of_map(map, certificate.clone()).to_bytes().unwrap();
         let loaded = Model::from_bytes(&bytes).unwrap();
         assert_same_bits(
@@ -165,7 +165,7 @@ fn all_rows_as_landmarks_reproduce_the_kernel() {
     for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 1.0 }, Kernel::Laplace { scale: 2.0 }] {
         let method = bochner::Method::Landmarks { whiten: true, tolerance: 1e-12 };
         let spec = MapSpec { kernel, method, features: 60, seed: 0 };
-        let map = spec.fit(&sample(Rows::from(&x), 0)).unwrap();
+        let map = spec.fit(&Engine::default(), &sample(Rows::from(&x), 0)).unwrap();
         let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         let gram = kernel.gram(&Rows::from(&x), &Rows::from(&x)).unwrap();
         let approximate =

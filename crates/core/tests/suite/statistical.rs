@@ -160,8 +160,9 @@ fn the_finite_set_bound_holds_for_nearly_all_seeds() {
         for seed in 0..seeds {
             let method = Method::Fourier { form, draw: FrequencyDraw::Independent };
             let spec = MapSpec { kernel: Kernel::Gaussian { sigma: 1.0 }, method, features: 200, seed };
-            let map = spec.fit(&sampled).unwrap();
-            let Bound::FiniteSet { epsilon, points, holds, .. } = Certificate::measure(&map, &sampled).bound
+            let map = spec.fit(&Engine::default(), &sampled).unwrap();
+            let Bound::FiniteSet { epsilon, points, holds, .. } =
+                Certificate::measure(&Engine::default(), &map, &sampled).unwrap().bound
             else {
                 panic!("Fourier maps have a finite-set bound")
             };
@@ -195,8 +196,8 @@ fn the_measured_error_covers_the_mean_over_all_pairs() {
     let mut failures = 0;
     for seed in 0..100 {
         let spec = MapSpec { features: 20, seed, ..MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 }) };
-        let map = spec.fit(&sampled).unwrap();
-        let measured = Certificate::measure(&map, &sampled).measured.unwrap();
+        let map = spec.fit(&Engine::default(), &sampled).unwrap();
+        let measured = Certificate::measure(&Engine::default(), &map, &sampled).unwrap().measured.unwrap();
         let z = map.transform(&Engine::default(), &view).unwrap();
         // Distinct rows only: a repeated row is one point of the sample.
         let distinct: Vec<usize> = (0..40).filter(|&i| (0..i).all(|j| x.row(i) != x.row(j))).collect();
@@ -251,8 +252,10 @@ fn landmarks_are_certified_on_other_rows() {
         |s, batch| s.absorb(batch, &target),
     )
     .unwrap();
-    let map = spec.fit(&sampled).unwrap();
-    let Bound::Residual { mean: printed, rows, .. } = Certificate::measure(&map, &sampled).bound else {
+    let map = spec.fit(&Engine::default(), &sampled).unwrap();
+    let Bound::Residual { mean: printed, rows, .. } =
+        Certificate::measure(&Engine::default(), &map, &sampled).unwrap().bound
+    else {
         panic!()
     };
     assert_eq!(rows, 1500);
@@ -271,15 +274,18 @@ fn plain_kernel_values_claim_nothing_and_exact_maps_are_exact() {
     let (x, _) = rows(30);
     let sampled = sample(Rows::from(&x), 0);
     let certificate = |method, kernel| {
-        let map = MapSpec { kernel, method, features: INPUTS, seed: 0 }.fit(&sampled).unwrap();
-        Certificate::measure(&map, &sampled)
+        let map =
+            MapSpec { kernel, method, features: INPUTS, seed: 0 }.fit(&Engine::default(), &sampled).unwrap();
+        Certificate::measure(&Engine::default(), &map, &sampled).unwrap()
     };
     let plain = certificate(Method::Landmarks { whiten: false, tolerance: 1e-7 }, GAUSSIAN);
     assert_eq!((plain.bound, plain.measured), (Bound::NoApproximation, None));
     let linear = certificate(Method::Exact, Kernel::Linear);
     assert_eq!((linear.bound, linear.measured), (Bound::Exact, None));
     let orthogonal = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Orthogonal };
-    let map = MapSpec { kernel: GAUSSIAN, method: orthogonal, features: 8, seed: 0 }.fit(&sampled).unwrap();
-    let text = Certificate::measure(&map, &sampled).to_string();
+    let map = MapSpec { kernel: GAUSSIAN, method: orthogonal, features: 8, seed: 0 }
+        .fit(&Engine::default(), &sampled)
+        .unwrap();
+    let text = Certificate::measure(&Engine::default(), &map, &sampled).unwrap().to_string();
     assert!(text.contains("i.i.d. reference"), "{text}");
 }

@@ -75,5 +75,5 @@ pub(crate) fn sample(rows: Rows<'_, f64>, seed: u64) -> Sample {
 /// The map of a spec, fitted to 60 rows if it looks at rows.
 pub(crate) fn fitted(spec: &MapSpec) -> Map {
     let (dense, _) = rows(60);
-    spec.fit(&sample(Rows::from(&dense), spec.seed)).unwrap()
+    spec.fit(&Engine::default(), &sample(Rows::from(&dense), spec.seed)).unwrap()
 }

@@ -1,0 +1,102 @@
+//! Dense linear algebra in f64, and the one door to faer.
+//!
+//! Products give the same bits for any number of threads, and everything else here is made of products and of loops in a fixed order.
+//! Work that may take longer than a second calls its [`Check`](crate::engine::Check) several times a second. Outside an engine's pool everything is
+//! sequential: there is no global pool.
+
+mod band;
+mod cholesky;
+
+use faer::linalg::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+pub(crate) use band::Band;
+pub(crate) use cholesky::{Cholesky, lower_inverse};
+
+use crate::Matrix;
+
+/// The threads of the pool that the caller runs on.
+fn threads() -> Par {
+    if rayon::current_thread_index().is_some() { Par::rayon(rayon::current_num_threads()) } else { Par::Seq }
+}
+
+/// The threads for products with so many columns: a single one takes another way through faer, whose bits depend on the
+/// number of threads.
+fn threads_for(columns: usize) -> Par {
+    if columns == 1 { Par::Seq } else { threads() }
+}
+
+fn view(matrix: &Matrix<f64>) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(matrix.as_slice(), matrix.rows(), matrix.columns())
+}
+
+fn view_mut(matrix: &mut Matrix<f64>) -> MatMut<'_, f64> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    MatMut::from_row_major_slice_mut(matrix.as_mut_slice(), rows, columns)
+}
+
+/// A·B.
+pub(crate) fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    product(view(a), view(b))
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    matmul::matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, threads_for(b.ncols()));
+    out
+}
+
+/// C − AᵀA on the rows and columns from `start` on, A being `a`'s columns from `start` on.
+pub(crate) fn subtract_square(c: &mut Matrix<f64>, a: &[f64], depth: usize, start: usize) {
+    let n = c.columns();
+    let rows = MatRef::from_row_major_slice(a, depth, n);
+    let rows = rows.subcols(start, n - start);
+    let part = view_mut(c).submatrix_mut(start, start, n - start, n - start);
+    matmul::matmul(part, Accum::Add, rows.transpose(), rows, -1.0, threads_for(n - start));
+}
+
+/// A dot product in eight fixed chains, which any vector unit computes alike.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a8, b8) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a8.remainder().iter().zip(b8.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a8.zip(b8) {
+        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x * y;
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Result;
+    use bochner_testkit::normals;
+
+    /// B·Bᵀ + ½I.
+    pub(super) fn symmetric(n: usize, seed: u64) -> Matrix<f64> {
+        let b = Matrix::new(n, n, normals(n, n, seed)).unwrap();
+        let bt = Matrix::from_fn(n, n, |i, j| b.row(j)[i]);
+        let mut a = multiply(&b, &bt);
+        (0..n).for_each(|i| a.row_mut(i)[i] += 0.5);
+        a
+    }
+
+    /// The same job on 1, 2 and 7 threads.
+    pub(super) fn on_threads<R: Send>(job: impl Fn() -> R + Sync) -> [R; 3] {
+        [1, 2, 7].map(|threads| {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&job)
+        })
+    }
+
+    /// Stops after a few calls; says how often it was called before.
+    pub(super) fn stop_after(calls: usize) -> impl Fn(f64) -> Result<()> + Sync {
+        let count = std::sync::atomic::AtomicUsize::new(0);
+        move |fraction| {
+            assert!((0.0..=1.0).contains(&fraction), "{fraction}");
+            let before = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if before < calls { Ok(()) } else { Err(crate::Error::Interrupted) }
+        }
+    }
+}
