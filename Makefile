@@ -38,8 +38,7 @@ examples:
 	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q -p bochner --example $$e; done'
 
 wheel: $(VENV)/ready
-	$(STAGE) wheel $(VENV)/bin/maturin build -q --release -m python/Cargo.toml --out target/wheels -i $(VENV)/bin/python
-	$(VENV)/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps target/wheels/bochner-*.whl
+	$(STAGE) wheel env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python
 
 python: wheel
 	$(STAGE) pytest $(VENV)/bin/python -m pytest -q python/tests

@@ -25,7 +25,7 @@ def kernel_text(
 ) -> str:
     """Put a width into the text of a kernel; a name without any stays a name."""
     words = {"gamma": gamma, "sigma": sigma, "scale": scale}
-    given = {word: float(value) for word, value in words.items() if value is not None}
+    given = {word: value for word, value in words.items() if value is not None}
     if not given:
         return kernel
     if not is_family(kernel):
@@ -36,4 +36,4 @@ def kernel_text(
     if len(given) > 1:
         raise ValueError(f"expected one of gamma, sigma and scale, found {' and '.join(given)}")
     (word, value), = given.items()
-    return f"{kernel.strip()}({word}={value!r})"
+    return f"{kernel.strip()}({word}={float(value)!r})"

@@ -30,12 +30,18 @@ COMPONENTS = Interval(Integral, 1, np.iinfo(np.intp).max, closed="left")
 SCALE = StrOptions({"scale"})
 
 
+#: What rows may be. Whether they are finite is left to the library, which says where they are not.
+ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": False,
+}
+
+
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Rows alone: an array in C order or a CSR matrix, of float32 or float64, finite."""
-    X = validate_data(
-        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
-    )
-    return as_rows(X)
+    """Rows alone: an array in C order or a CSR matrix, of float32 or float64."""
+    return as_rows(validate_data(estimator, X, reset=reset, **ROWS))
 
 
 def as_rows(X: Any) -> Any:
@@ -72,4 +78,5 @@ def variance(X: Any) -> float:
     """The variance of all entries of a dense or sparse array."""
     if sp.issparse(X):
         return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(X.var())
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its place, later
+        return float(X.var())

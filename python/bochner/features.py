@@ -319,13 +319,4 @@ class LandmarkFeatures(_KernelFeatures):
     def components_(self) -> np.ndarray:
         """The landmarks kept."""
         check_is_fitted(self)
-        return _tensor(self._map.to_bytes(), "landmarks")
-
-
-def _tensor(file: bytes, name: str) -> np.ndarray:
-    """A tensor of numbers from the bytes of a model file: 8 bytes length, a JSON header, the tensors (safetensors)."""
-    length = int.from_bytes(file[:8], "little")
-    entry = json.loads(file[8 : 8 + length])[name]
-    start, end = entry["data_offsets"]
-    numbers = np.frombuffer(file[8 + length + start : 8 + length + end], dtype="<f8")
-    return numbers.reshape(entry["shape"])
+        return self._map.landmarks

@@ -17,7 +17,7 @@ from ._certificate import Certificate
 from ._core import Model
 from ._kernel import kernel_text
 from ._labels import classes_of, labels_of
-from ._validation import COMPONENTS, GAMMA, SHARED_CONSTRAINTS, as_rows, check_rows, seed_of, threads_of
+from ._validation import COMPONENTS, GAMMA, ROWS, SHARED_CONSTRAINTS, as_rows, check_rows, seed_of, threads_of
 
 #: How features are made: the words of the signature in those of the model file.
 _METHODS: dict[str, dict[str, Any] | None] = {
@@ -77,25 +77,25 @@ class _KernelLearner(BaseEstimator):
         chosen = json.loads(model.method)
         estimator = cls(
             kernel=model.kernel,
-            n_components=model.features,
+            n_components=model.features_asked,
             method=next((word for word, method in _METHODS.items() if method == chosen), "auto"),
             regularization="cv" if model.curve else model.regularization,
             folds=max(2, model.folds or 5) if model.curve else 5,
             standardize=model.standardized,
-            random_state=model.seed,
+            random_state=model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
         )
         estimator.n_features_in_ = model.input_dim
         if model.columns is not None:
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
         return estimator._adopt(model)
 
-    def _fit(self, rows, targets, sample_weight, labels, target):
-        """Fit to validated rows and targets (one column for each output) and take over the model."""
+    def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
+        """A model of validated rows and targets (one column for each output)."""
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         names = getattr(self, "feature_names_in_", None)
         method = _METHODS[self.method]
-        model = Model.fit(
+        return Model.fit(
             rows,
             np.ascontiguousarray(targets, dtype=np.float64),
             None if sample_weight is None else np.ascontiguousarray(sample_weight),
@@ -112,7 +112,6 @@ class _KernelLearner(BaseEstimator):
             threads=threads_of(self.n_jobs),
             verbose=min(int(self.verbose), 2),
         )
-        return self._adopt(model)
 
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""
@@ -271,18 +270,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
             The fitted regressor.
         """
         name = getattr(y, "name", None)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            multi_output=True,
-            y_numeric=True,
-        )
-        self._one_column = y.ndim == 1
-        return self._fit(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
+        model = self._learn(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
+        return self._adopt(model, one_column=y.ndim == 1)
 
     def predict(self, X):
         """Predict targets.
@@ -300,10 +290,10 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         outputs = self._outputs(X)
         return outputs[:, 0] if self._one_column else outputs
 
-    def _adopt(self, model: Model):
+    def _adopt(self, model: Model, one_column: bool | None = None):
         super()._adopt(model)
-        if not hasattr(self, "_one_column"):  # from a file, which does not tell one column from a vector
-            self._one_column = len(self.intercept_) == 1
+        # A file does not tell one column from a vector.
+        self._one_column = len(self.intercept_) == 1 if one_column is None else one_column
         if self._one_column:
             self.coef_ = self.coef_[0]
             self.intercept_ = float(self.intercept_[0])
@@ -458,14 +448,13 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
             The fitted classifier.
         """
         name = getattr(y, "name", None)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
-        )
+        X, y = validate_data(self, X, y, **ROWS)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) == 1:
-            raise ValueError(f"expected at least two classes, found one class: {self.classes_[0]!r}")
-        return self._fit(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(self.classes_), name)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) == 1:
+            raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
+        model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
+        return self._adopt(model, classes)
 
     def decision_function(self, X):
         """Score classes.
@@ -501,8 +490,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         rows = check_rows(self, X, reset=False)
         return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
 
-    def _adopt(self, model: Model):
+    def _adopt(self, model: Model, classes: np.ndarray | None = None):
         super()._adopt(model)
-        if not hasattr(self, "classes_"):  # from a file
-            self.classes_ = classes_of(*model.labels)
+        self.classes_ = classes_of(*model.labels) if classes is None else classes
         return self

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::error::to_python;
 use crate::job::Job;
 use crate::model::method_from_json;
-use crate::rows::{AnyTable, empty};
+use crate::rows::{AnyTable, array, empty};
 
 /// A map from rows to features, with its certificate.
 #[pyclass(frozen, module = "bochner._core")]
@@ -61,6 +61,12 @@ impl Map {
     #[getter]
     fn output_dim(&self) -> usize {
         self.model.map().output_dim()
+    }
+
+    /// The landmarks that were kept; none for a map without them.
+    #[getter]
+    fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.model.map().landmarks().map(|rows| array(py, rows.clone())).transpose()
     }
 
     /// The kernel, as text.

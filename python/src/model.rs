@@ -102,6 +102,12 @@ impl Model {
         self.inner.map().input_dim()
     }
 
+    /// D as it was asked for: landmarks may have given fewer.
+    #[getter]
+    fn features_asked(&self) -> usize {
+        self.inner.map().spec().features
+    }
+
     /// Real features, D.
     #[getter]
     fn features(&self) -> usize {

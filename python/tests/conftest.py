@@ -1,7 +1,12 @@
 """Numbers that the tests share."""
 
-import numpy as np
-import pytest
+import os
+
+# scikit-learn's check of array-API inputs runs only where SciPy was asked for it, before it is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_numbers_that_are_not_finite(estimator, data, bad):
     X, y = data
     X[4, 1] = bad
     for rows in [X, sp.csr_array(X), X.astype(np.float32)]:
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match="expected a finite number, found .* at row 4, column 1"):
             estimator.fit(rows, y)
 
 
@@ -172,3 +172,22 @@ def test_a_single_row_is_learned(rng):
     with pytest.warns(UserWarning, match="too few distinct rows"):
         model = KernelRegressor().fit(rng.normal(size=(1, 3)), [2.5])
     np.testing.assert_allclose(model.predict(rng.normal(size=(4, 3))), 2.5)
+
+
+def test_a_word_for_gamma_beside_a_whole_kernel():
+    with pytest.raises(ValueError, match="stand alone, found gamma beside it"):
+        FourierFeatures("gaussian(sigma=2)", gamma="scale").fit(np.zeros((3, 2)))
+
+
+def test_a_fit_that_fails_leaves_the_fit_before_it(data):
+    X, y = data
+    classifier = KernelClassifier(n_components=8, regularization=1e-3).fit(X, y)
+    before = classifier.predict(X)
+    with pytest.raises(ValueError, match="at least two classes"):
+        classifier.fit(X, np.full(len(y), 7))
+    np.testing.assert_array_equal(classifier.classes_, [0, 1])
+    np.testing.assert_array_equal(classifier.predict(X), before)
+    regressor = KernelRegressor(n_components=8, regularization=1e-3).fit(X, y)
+    with pytest.raises(ValueError, match="finite"):
+        regressor.fit(np.where(X == X[0, 0], np.nan, X), np.column_stack([y, y]))
+    assert regressor.predict(X).shape == y.shape

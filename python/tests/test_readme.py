@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 README = Path(__file__).parents[2] / "README.md"
+PYTHON_README = Path(__file__).parents[1] / "README.md"
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+def blocks(language, file=README):
+    return re.findall(rf"```{language}\n(.*?)```", file.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_python(tmp_path, monkeypatch):
+@pytest.mark.parametrize("file", [README, PYTHON_README], ids=["project", "package"])
+def test_python(tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
-    (block,) = blocks("python")
-    exec(compile(block, "README.md", "exec"), {})
+    (block,) = blocks("python", file)
+    exec(compile(block, str(file), "exec"), {})
 
 
 def test_console(tmp_path):

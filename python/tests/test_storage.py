@@ -111,3 +111,13 @@ def test_files_that_are_none(waves, tmp_path):
             KernelClassifier.load(path)
     with pytest.raises(ValueError, match="expected a map"):
         _core.Map.from_bytes(good)
+
+
+def test_a_loaded_estimator_asks_for_what_was_asked(waves, tmp_path):
+    X, y = np.round(waves[0]), waves[1]  # few distinct rows: landmarks of lower rank than asked for
+    asked = KernelRegressor("gaussian(sigma=9)", n_components=60, method="landmarks", random_state=5).fit(X, y)
+    assert asked.n_components_ < 60
+    asked.save(tmp_path / "m.bochner")
+    loaded = KernelRegressor.load(tmp_path / "m.bochner")
+    assert loaded.n_components_ == asked.n_components_
+    np.testing.assert_array_equal(loaded.fit(X, y).predict(X), asked.predict(X))
