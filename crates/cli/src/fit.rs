@@ -121,23 +121,19 @@ impl Job {
     fn peak(&self, engine: &Engine, columns: &[ColumnInfo], target: &str) -> Result<u64, Failure> {
         let inputs = Columns::all_but(columns, &[target]).map_err(Failure::about(&self.data))?.count();
         let auto = &self.recipe.auto;
-        let is_exact = auto.spec().method == Method::Exact;
+        let map = auto.spec();
+        let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
         let shape = RidgeShape {
+            map,
             inputs,
-            features: auto.spec().output_dim(inputs),
             outputs: 1,
             folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
             scalar_bytes: auto.precision.unwrap_or_default().bytes(),
-            block: BLOCK,
-            many_groups: false,
-            sample: bochner::certify::capacity(&auto.spec(), inputs),
+            rows: Some(BLOCK as u64), // of the few that are known of: one block at least
         };
         let peak = shape.cost().peak_bytes;
         if is_exact || auto.features.is_some() {
-            engine.check_memory(
-                || format!("a fit with {} features", text::count(shape.features as u64)),
-                peak,
-            )?;
+            engine.check_memory(|| format!("a fit with {} features", text::count(features as u64)), peak)?;
         }
         Ok(peak)
     }

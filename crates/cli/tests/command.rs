@@ -240,8 +240,8 @@ fn a_file_that_is_not_kept_in_memory_gives_the_same_model() {
         bench.ok(&format!("fit @train.csv --target y --ignore note -o @{name} --features 32 -q {limit}"));
         fs::read(bench.path(name)).unwrap()
     };
-    // 20,000 rows of 3 numbers and a text have 900 KB: more than a quarter of the limit.
-    assert_eq!(fit("a.bochner", ""), fit("b.bochner", "--max-memory 3M"));
+    // 20,000 rows of 3 numbers and a text have 900 KB: more than the fit leaves of the limit.
+    assert_eq!(fit("a.bochner", ""), fit("b.bochner", "--max-memory 3500K"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::{Aligned, Element, Isa};
 pub const TILE: usize = 192;
 
 /// Rows whose panels stay in the first-level cache while all pairs of two tiles' panels meet.
-const ROW_CHUNK: usize = 128;
+const ROW_CHUNK: usize = 48;
 
 /// Packs `count` ≤ [`TILE`] columns of some rows, each row times its factor, into `packed`
 /// (`order.len()` × [`TILE`]): panel by panel, row by row, zeros to the right.

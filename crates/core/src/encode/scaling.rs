@@ -107,7 +107,7 @@ impl Scaling {
     }
 
     /// A scaled sample; its rows keep the order that they were drawn in.
-    pub fn sample(&self, sample: &Sample) -> Sample {
+    pub fn sample(&self, sample: Sample) -> Sample {
         sample.mapped(|row| {
             if self.shift.is_empty() {
                 row.entries.iter_mut().for_each(|(j, x)| *x = self.value(*j as usize, *x));

@@ -86,12 +86,17 @@ impl Auto {
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
-                with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
+                if self.standardise {
+                    with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
+                }
                 sample.absorb(batch, source.target());
             },
         )?;
         let scaling = self.standardise.then(|| Scaling::new(&moments, sample.is_sparse()));
-        let sample = scaling.as_ref().map_or_else(|| sample.clone(), |scaling| scaling.sample(&sample));
+        let sample = match &scaling {
+            Some(scaling) => scaling.sample(sample),
+            None => sample,
+        };
         let kernel = match self.kernel {
             KernelChoice::Given(kernel) => kernel,
             KernelChoice::Tuned(family) => Bandwidth::default().choose(engine, family, &sample, self.seed)?,

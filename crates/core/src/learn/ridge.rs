@@ -20,7 +20,7 @@ use crate::random::Stream;
 use crate::solve::{Normal, Path, Solution};
 use crate::source::{Batch, Source, Target};
 use crate::stat::{Gram, Sample};
-use crate::sweep::{BLOCK, GROUP, sweep};
+use crate::sweep::sweep;
 use crate::{AnyRows, Encoder, Engine, Error, Event, Map, MapSpec, Matrix, MatrixView, Result, Rows, Scalar};
 
 /// How strongly coefficients are held back.
@@ -80,15 +80,12 @@ impl Ridge {
 
     fn cost(&self, source: &dyn Source) -> Cost {
         let shape = RidgeShape {
+            map: self.map.clone(),
             inputs: source.input_dim(),
-            features: self.map.output_dim(source.input_dim()),
             outputs: source.target().outputs(),
             folds: self.folds(),
             scalar_bytes: source.scalar_bytes(),
-            block: BLOCK,
-            many_groups: source.row_count().is_none_or(|n| n > (BLOCK * GROUP) as u64),
-            sample: capacity(&self.map, source.input_dim())
-                .min(source.row_count().map_or(usize::MAX, |n| n.try_into().unwrap_or(usize::MAX))),
+            rows: source.row_count(),
         };
         shape.cost()
     }

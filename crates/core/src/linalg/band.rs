@@ -9,7 +9,7 @@
 //! What a tridiagonal form is good for, B + λI being solved for many λ, a band does as well: factoring it costs D·w² instead of D,
 //! which is nothing beside the reduction. But reducing to a band is made of matrix products, where reducing to tridiagonal
 //! form reads the whole matrix from memory once for each column. Bischof, Lang & Sun (2000) call it the first stage.
-//! `docs/decisions/0002-path.md`.
+//! `docs/decisions/0002-band-path.md`.
 
 use std::ops::Range;
 

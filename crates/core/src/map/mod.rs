@@ -205,20 +205,26 @@ impl MapSpec {
         if self.method == Method::Exact { input_dim } else { self.features }
     }
 
-    /// Bytes of a map in memory, packed for both precisions.
+    /// Bytes while a map is made.
     pub(crate) fn bytes(&self, input_dim: usize) -> u64 {
+        let factor = match self.method {
+            // Orthogonal frequencies keep their reflections while they are drawn.
+            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. } => 1.4,
+            // The Gram matrix and its factor stand beside the inverse while it is made.
+            Method::Landmarks { whiten: true, .. } => 1.5,
+            _ => 1.0,
+        };
+        (self.bytes_kept(input_dim) as f64 * factor) as u64
+    }
+
+    /// Bytes of a map in memory, packed for both precisions.
+    pub(crate) fn bytes_kept(&self, input_dim: usize) -> u64 {
         let (d, features) = (input_dim as f64, self.features as f64);
         let entries = match self.method {
             Method::Exact => 0.0,
-            Method::Fourier { form, draw } => {
-                let frequencies = if form == FourierForm::Pairs { features / 2.0 } else { features };
-                // Orthogonal ones keep their reflections while they are drawn.
-                d * frequencies * if draw == FrequencyDraw::Orthogonal { 1.4 } else { 1.0 }
-            }
-            // The Gram matrix and its factor stand beside the inverse while it is made.
-            Method::Landmarks { whiten, .. } => {
-                d * features + if whiten { 1.5 * features * features } else { 0.0 }
-            }
+            Method::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
+            Method::Fourier { form: FourierForm::Offset, .. } => d * features,
+            Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },
         };
         (entries * (8.0 + 8.0 + 4.0)) as u64
     }

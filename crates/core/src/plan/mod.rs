@@ -3,7 +3,12 @@
 //! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic. What is predicted
 //! depends on shapes only, never on a clock.
 
+use bochner_simd::TILE;
 use serde::{Deserialize, Serialize};
+
+use crate::MapSpec;
+use crate::certify::capacity;
+use crate::sweep::{BLOCK, GROUP};
 
 /// The cost of a fit: passes over the rows, multiply-adds, and bytes at the peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,46 +24,49 @@ pub struct Cost {
 }
 
 /// The shape of a ridge fit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RidgeShape {
+    /// The features.
+    pub map: MapSpec,
     /// Columns of the rows, d.
     pub inputs: usize,
-    /// Features, D.
-    pub features: usize,
     /// Target columns, t.
     pub outputs: usize,
     /// Partial sums kept: one for each fold, one without cross-validation.
     pub folds: usize,
     /// Bytes of an entry of the features: 4 or 8.
     pub scalar_bytes: usize,
-    /// Rows in a block.
-    pub block: usize,
-    /// More groups than one, hence a second set of sums.
-    pub many_groups: bool,
-    /// Rows of the sample.
-    pub sample: usize,
+    /// The number of rows, where it is known.
+    pub rows: Option<u64>,
 }
 
 impl RidgeShape {
     /// Predicts the cost; saturates instead of overflowing, so that absurd shapes are refused, not wrapped.
     pub fn cost(&self) -> Cost {
         let f = |n: usize| n as f64;
-        let (d, features, t) = (f(self.inputs), f(self.features), f(self.outputs));
+        let (d, t, scalar) = (f(self.inputs), f(self.outputs), f(self.scalar_bytes));
+        let features = f(self.map.output_dim(self.inputs));
         let square = features * features * 8.0;
-        let sums = f(self.folds) * (square / 2.0 + features * (t + 1.0) * 8.0);
-        let sums = if self.many_groups { 2.0 * sums } else { sums };
-        // A block of features and its packed copy; the map itself: frequencies in f64 and packed.
-        let block = f(self.block) * features * f(self.scalar_bytes) * 2.0;
-        let map = d * features * (8.0 + f(self.scalar_bytes));
+        // Tiles of the upper triangle, whole ones.
+        let tiles = (features / f(TILE)).ceil();
+        let tile = f(TILE * TILE) * 8.0;
+        let sums = f(self.folds) * (tiles * (tiles + 1.0) / 2.0 * tile + features * (t + 1.0) * 8.0);
+        // More groups than one need a second set.
+        let many_groups = self.rows.is_none_or(|n| n > (BLOCK * GROUP) as u64);
+        let sums = if many_groups { 2.0 * sums } else { sums };
+        // A block of features and its packed copy.
+        let block = self.rows.map_or(f(BLOCK), |n| f(BLOCK).min(n as f64)) * features * scalar * 2.0;
         // A fold's decomposition holds the matrix of its complement and the fold's own; the final one holds one.
         let solve = if self.folds > 1 { 2.0 * square + 3.0 * features * 21.0 * t * 8.0 } else { square };
-        // The sample as (index, value) entries, scaled and dense beside it, and what its certificate is measured with.
-        let sample = f(self.sample) * d * (16.0 + 16.0 + 8.0) + 512.0 * features * 8.0;
+        // The sample as (index, value) entries and dense beside it, and what its certificate is measured with.
+        let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
+        let sample = sampled * d * (16.0 + 8.0) + 512.0 * features * 8.0;
+        let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
         Cost {
             passes: 2,
             multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
             multiply_adds_to_solve: f(self.folds + 1) * features.powi(3),
-            peak_bytes: (sums + map + sample + block.max(solve)) as u64,
+            peak_bytes: (sample + made.max(kept + sums + block.max(solve))) as u64,
         }
     }
 }
@@ -98,6 +106,7 @@ pub fn available_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kernel;
 
     #[test]
     fn bytes_read_well() {
@@ -106,16 +115,9 @@ mod tests {
 
     #[test]
     fn absurd_shapes_saturate() {
-        let shape = RidgeShape {
-            inputs: usize::MAX,
-            features: usize::MAX,
-            outputs: usize::MAX,
-            folds: 5,
-            scalar_bytes: 8,
-            block: 4096,
-            many_groups: true,
-            sample: 8192,
-        };
+        let map = MapSpec { features: usize::MAX, ..MapSpec::landmarks(Kernel::Linear) };
+        let huge = usize::MAX;
+        let shape = RidgeShape { map, inputs: huge, outputs: huge, folds: 5, scalar_bytes: 8, rows: None };
         assert_eq!(shape.cost().peak_bytes, u64::MAX);
     }
 }

@@ -3,10 +3,16 @@
 //! ```text
 //! w, μⱼ = Σ wᵢxᵢⱼ / w,  mⱼ = Σ wᵢ(xᵢⱼ − μⱼ)²          merged:  δ = μ' − μ,  μ ← μ + δ·w'/(w + w'),  m ← m + m' + δ²·w·w'/(w + w')
 //! ```
-//! A block is summed about its own mean and merged (Chan et al.), so that columns far from zero keep their digits.
+//! A piece of a block is summed about its own mean and merged (Chan et al.), so that columns far from zero keep their digits. Pieces
+//! are merged in order, whichever thread summed them.
+
+use rayon::prelude::*;
 
 use super::Statistic;
 use crate::{Rows, Scalar};
+
+/// Rows summed about one mean.
+const PIECE: usize = 512;
 
 /// Weighted mean and variance of each column.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +28,21 @@ impl Moments {
         Moments { weight: 0.0, mean: vec![0.0; columns], squares: vec![0.0; columns] }
     }
 
-    /// Reads a block.
-    pub fn absorb<T: Scalar>(&mut self, rows: &Rows<'_, T>, weight: impl Fn(usize) -> f64) {
-        let mut block = Moments::zero(self.mean.len());
-        let mut stored = vec![0.0; self.mean.len()];
+    /// Reads a block, on the threads of the current pool.
+    pub fn absorb<T: Scalar>(&mut self, rows: &Rows<'_, T>, weight: impl Fn(usize) -> f64 + Sync) {
+        let columns = self.mean.len();
+        let piece = |p: usize| {
+            let range = p * PIECE..rows.count().min((p + 1) * PIECE);
+            Moments::of(&rows.slice(range.clone()), columns, |i| weight(range.start + i))
+        };
+        let pieces: Vec<Moments> = (0..rows.count().div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        pieces.iter().for_each(|piece| self.merge(piece));
+    }
+
+    /// The moments of a piece.
+    fn of<T: Scalar>(rows: &Rows<'_, T>, columns: usize, weight: impl Fn(usize) -> f64) -> Moments {
+        let mut block = Moments::zero(columns);
+        let mut stored = vec![0.0; columns];
         for i in 0..rows.count() {
             let w = weight(i);
             block.weight += w;
@@ -46,7 +63,7 @@ impl Moments {
                 block.squares[j] += (block.weight - stored).max(0.0) * block.mean[j].powi(2);
             }
         }
-        self.merge(&block);
+        block
     }
 
     /// Mean of each column.

@@ -176,10 +176,9 @@ impl Sample {
     }
 
     /// The same sample with every entry changed, as an encoder does.
-    pub(crate) fn mapped(&self, change: impl Fn(&mut SampledRow)) -> Sample {
-        let mut sample = self.clone();
-        sample.rows.values_mut().for_each(change);
-        sample
+    pub(crate) fn mapped(mut self, change: impl Fn(&mut SampledRow)) -> Sample {
+        self.rows.values_mut().for_each(change);
+        self
     }
 }
 

@@ -1,0 +1,134 @@
+//! The memory that a plan predicts is the memory that a fit takes.
+//!
+//! Peaks are those of a process, so each fit has its own.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "what was measured is worth reading")]
+
+use bochner::source::{Batch, Batches};
+use bochner::{
+    AnyRows, Engine, EngineSpec, Kernel, Lambda, MapSpec, Matrix, MatrixView, Ridge, Rows, Source, Target,
+};
+
+/// Rows that nobody stores.
+struct Generated {
+    count: u64,
+    columns: usize,
+    target: Target,
+}
+
+struct Reader<'a> {
+    source: &'a Generated,
+    next: u64,
+    rows: Matrix<f32>,
+    targets: Matrix<f64>,
+}
+
+impl Source for Generated {
+    fn input_dim(&self) -> usize {
+        self.columns
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn scalar_bytes(&self) -> usize {
+        4
+    }
+
+    fn open(&self) -> bochner::Result<Box<dyn Batches + '_>> {
+        let (rows, targets) = (Matrix::zeros(0, self.columns), Matrix::zeros(0, 1));
+        Ok(Box::new(Reader { source: self, next: 0, rows, targets }))
+    }
+}
+
+impl Batches for Reader<'_> {
+    fn next(&mut self, most: usize) -> bochner::Result<Option<Batch<'_>>> {
+        let count = (self.source.count - self.next).min(most as u64) as usize;
+        if count == 0 {
+            return Ok(None);
+        }
+        let value = |i: usize, j: usize| {
+            let x = (self.next + i as u64) * 2_654_435_761 + j as u64 * 40_503;
+            ((x ^ (x >> 15)) % 1009) as f32 / 1009.0
+        };
+        self.rows = Matrix::zeros(0, self.source.columns); // the old ones first
+        self.rows = Matrix::from_fn(count, self.source.columns, value);
+        self.targets = Matrix::from_fn(count, 1, |i, _| f64::from(self.rows.row(i)[0]));
+        let first_row = self.next;
+        self.next += count as u64;
+        let rows = AnyRows::F32(Rows::from(&self.rows));
+        let targets: MatrixView<'_, f64> = self.targets.view();
+        Ok(Some(Batch { rows, content: rows, targets, weights: None, first_row }))
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// A number of kibibytes from the process's own status.
+fn status(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+/// The fits that are measured.
+fn cases() -> [(&'static str, usize, MapSpec, Lambda); 4] {
+    let gaussian = Kernel::Gaussian { sigma: 2.0 };
+    let fourier = |features| MapSpec { features, ..MapSpec::fourier(gaussian) };
+    let given = Lambda::Given { value: 1e-3 };
+    [
+        ("narrow, cross-validated", 20, fourier(2048), Lambda::CrossValidated { folds: 5 }),
+        ("narrow, given", 20, fourier(3000), given),
+        ("wide", 3000, MapSpec { features: 1024, ..MapSpec::auto(gaussian) }, given),
+        (
+            "landmarks",
+            200,
+            MapSpec { features: 1500, ..MapSpec::landmarks(gaussian) },
+            Lambda::CrossValidated { folds: 3 },
+        ),
+    ]
+}
+
+/// The plan is within a fifth of the measured peak. Every case runs in a process of its own, which starts with a small heap.
+#[test]
+fn the_plan_is_the_peak() {
+    if let Ok(case) = std::env::var("BOCHNER_MEMORY_CASE") {
+        return measure(case.parse().unwrap());
+    }
+    for case in 0..cases().len() {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_plan_is_the_peak", "--nocapture"])
+            .env("BOCHNER_MEMORY_CASE", case.to_string())
+            .env("MALLOC_ARENA_MAX", "1") // what glibc keeps for each thread depends on who was first
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success(), "{said}\n{}", String::from_utf8_lossy(&child.stderr));
+        said.lines().filter(|line| line.contains("planned")).for_each(|line| println!("{line}"));
+    }
+}
+
+fn measure(case: usize) {
+    let (name, columns, map, lambda) = cases()[case].clone();
+    let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
+    let source = Generated { count: 12_000, columns, target: Target::Numbers { outputs: 1 } };
+    let ridge = Ridge { map, lambda, intercept: true };
+    let planned = ridge.plan(&source).unwrap().peak_bytes;
+    let before = status("VmRSS");
+    ridge.fit(&engine, &source).unwrap();
+    let measured = status("VmHWM") - before;
+    println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
+    assert!(
+        planned.abs_diff(measured) <= measured / 5,
+        "{name}: planned {planned} bytes, measured {measured}"
+    );
+}
