@@ -51,12 +51,15 @@ pub(crate) enum Spectrum {
     Cauchy { scale: f64 },
 }
 
+/// Widths for which squares of differences neither vanish nor overflow.
+const WIDTHS: std::ops::RangeInclusive<f64> = 1e-18..=1e18;
+
 impl Kernel {
     /// The parameter lies in its domain.
     pub fn validate(&self) -> Result<()> {
         let positive = |name, value: f64| {
             // Squares of widths must be numbers in single precision too.
-            if (1e-18..=1e18).contains(&value) {
+            if WIDTHS.contains(&value) {
                 Ok(())
             } else {
                 Err(Error::Parameter { name, expected: "between 1e-18 and 1e18", found: value.to_string() })

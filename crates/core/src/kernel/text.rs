@@ -10,7 +10,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Kernel, gaussian, laplace};
+use super::{Kernel, WIDTHS, gaussian, laplace};
 use crate::error::edits;
 use crate::{Error, Result};
 
@@ -56,11 +56,11 @@ impl<'a> Reader<'a> {
             }
             "gaussian" => {
                 let [sigma, gamma] = self.arguments(&["sigma", "gamma"])?;
-                Kernel::Gaussian { sigma: self.width("sigma", sigma, gamma.map(gaussian::sigma))? }
+                Kernel::Gaussian { sigma: self.width("sigma", sigma, gamma, gaussian::sigma)? }
             }
             "laplace" => {
                 let [scale, gamma] = self.arguments(&["scale", "gamma"])?;
-                Kernel::Laplace { scale: self.width("scale", scale, gamma.map(laplace::scale))? }
+                Kernel::Laplace { scale: self.width("scale", scale, gamma, laplace::scale)? }
             }
             _ => {
                 self.at = start;
@@ -75,9 +75,15 @@ impl<'a> Reader<'a> {
     }
 
     /// A width given by its own name or by gamma, not by both.
-    fn width(&self, name: &str, own: Option<f64>, from_gamma: Option<f64>) -> Result<f64> {
-        match (own, from_gamma) {
-            (Some(width), None) | (None, Some(width)) => Ok(width),
+    fn width(&self, name: &str, own: Option<f64>, gamma: Option<f64>, of: fn(f64) -> f64) -> Result<f64> {
+        match (own, gamma) {
+            (Some(width), None) => Ok(width),
+            (None, Some(gamma)) if WIDTHS.contains(&of(gamma)) => Ok(of(gamma)),
+            (None, Some(gamma)) => Err(Error::Parameter {
+                name: "gamma",
+                expected: "above 0, with a width between 1e-18 and 1e18",
+                found: gamma.to_string(),
+            }),
             (None, None) => Err(self.expected(&format!("{name}=… or gamma=…"))),
             (Some(_), Some(_)) => Err(self.expected(&format!("either {name} or gamma, not both"))),
         }
@@ -173,6 +179,10 @@ mod tests {
 
     #[test]
     fn the_other_spelling_of_a_width_is_understood() {
+        for gamma in ["-1", "0", "1e40", "1e-40"] {
+            let error = format!("gaussian(gamma={gamma})").parse::<Kernel>().unwrap_err().to_string();
+            assert!(error.contains("expected gamma to be above 0"), "{error}");
+        }
         assert_eq!("gaussian(gamma=0.125)".parse::<Kernel>().unwrap(), Kernel::Gaussian { sigma: 2.0 });
         assert_eq!(" laplace ( gamma = 0.25 ) ".parse::<Kernel>().unwrap(), Kernel::Laplace { scale: 4.0 });
         assert_eq!("linear()".parse::<Kernel>().unwrap(), Kernel::Linear);

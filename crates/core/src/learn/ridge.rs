@@ -240,7 +240,14 @@ impl Ridge {
         let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
         let best = curve.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
         match best {
-            Some(point) => Ok((point.lambda, curve)),
+            Some(point) => {
+                if curve.len() < grid.len() && point.lambda <= curve[0].lambda {
+                    let text = "the best λ is the smallest that the precision of the features allows: the kernel is very wide \
+                                for these rows; give a narrower one, or rows in double precision";
+                    engine.tell(&Event::Warning { text })?;
+                }
+                Ok((point.lambda, curve))
+            }
             None => {
                 let text = "too few distinct rows for cross-validation: λ is 1e-3 times the size of the features; \
                             give a λ to choose it yourself";

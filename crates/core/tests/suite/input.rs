@@ -163,6 +163,18 @@ fn names_must_be_as_many_as_columns() {
     assert!(matches!(model.with_names(names, "y"), Err(Error::ColumnCount { expected: INPUTS, found: 1 })));
 }
 
+/// Remembers warnings.
+#[derive(Default)]
+struct Listener(std::sync::Mutex<Vec<String>>);
+impl Observer for Listener {
+    fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+        if let bochner::Event::Warning { text } = event {
+            self.0.lock().unwrap().push((*text).to_owned());
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
 #[test]
 fn one_class_is_refused_and_a_constant_target_predicted() {
     let (x, _) = rows(30);
@@ -172,16 +184,6 @@ fn one_class_is_refused_and_a_constant_target_predicted() {
     let error = Auto::default().fit(&engine(1), &one).unwrap_err().to_string();
     assert_eq!(error, "expected at least two classes, found one: only");
 
-    #[derive(Default)]
-    struct Listener(std::sync::Mutex<Vec<String>>);
-    impl Observer for Listener {
-        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
-            if let bochner::Event::Warning { text } = event {
-                self.0.lock().unwrap().push((*text).to_owned());
-            }
-            std::ops::ControlFlow::Continue(())
-        }
-    }
     let listener = std::sync::Arc::new(Listener::default());
     let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
     let model = Auto::default().fit(&engine, &(&x, &vec![3.25; 30])).unwrap();
@@ -191,21 +193,46 @@ fn one_class_is_refused_and_a_constant_target_predicted() {
     assert!(warnings.iter().any(|text| text.contains("constant")), "{warnings:?}");
 }
 
+/// In single precision a kernel much wider than the rows leaves little but rounding to fit to.
 #[test]
-fn an_observer_stops_a_fit() {
-    struct Stop;
+fn a_kernel_too_wide_for_the_precision_is_told() {
+    let (x, _) = rows(300);
+    let single = Matrix::from_fn(300, x.columns(), |i, j| x.row(i)[j] as f32);
+    let y: Vec<f64> = (0..300).map(|i| x.row(i)[0].sin() + x.row(i)[1] * x.row(i)[0]).collect();
+    let listener = std::sync::Arc::new(Listener::default());
+    let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
+    let ridge = |sigma| Ridge::new(MapSpec { features: 256, ..MapSpec::fourier(Kernel::Gaussian { sigma }) });
+    ridge(1.0).fit(&engine, &(&single, &y)).unwrap();
+    assert!(listener.0.lock().unwrap().is_empty());
+    ridge(30.0).fit(&engine, &(&single, &y)).unwrap();
+    let warnings = listener.0.lock().unwrap();
+    assert!(warnings.iter().any(|text| text.contains("very wide")), "{warnings:?}");
+}
+
+/// Whatever the phase, the first word in it ends the run.
+#[test]
+fn an_observer_stops_a_fit_in_every_phase() {
+    struct Stop(&'static str);
     impl Observer for Stop {
         fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
             match event {
-                bochner::Event::Progress { phase: "fit", .. } => std::ops::ControlFlow::Break(()),
+                bochner::Event::Progress { phase, .. } if *phase == self.0 => {
+                    std::ops::ControlFlow::Break(())
+                }
                 _ => std::ops::ControlFlow::Continue(()),
             }
         }
     }
     let (x, _) = rows(50);
-    let engine = EngineSpec { observer: Some(std::sync::Arc::new(Stop)), ..EngineSpec::default() }.build();
-    let result = Auto::default().fit(&engine, &(&x, &vec![0.5; 50]));
-    assert!(matches!(result, Err(Error::Interrupted)));
+    let y: Vec<f64> = (0..50).map(|i| x.row(i)[0]).collect();
+    for method in [None, Some(Method::LANDMARKS)] {
+        for phase in ["columns", "bandwidth", "map", "certificate", "fit", "cross-validation", "solve"] {
+            let engine =
+                EngineSpec { observer: Some(std::sync::Arc::new(Stop(phase))), ..EngineSpec::default() };
+            let result = Auto { method, ..Auto::default() }.fit(&engine.build(), &(&x, &y));
+            assert!(matches!(result, Err(Error::Interrupted)), "{phase} {result:?}");
+        }
+    }
 }
 
 fn any_method() -> impl Strategy<Value = Method> {
