@@ -8,7 +8,7 @@ from ._core import main as run
 
 def main() -> int:
     """Run the command line with the arguments of this process."""
-    # Ctrl-C ends the command at once, as it ends the binary; Python would only make a note of it and wait.
+    # Ctrl-C is the command's own, as in the binary; Python would only make a note of it and wait.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run(["bochner", *sys.argv[1:]])
 

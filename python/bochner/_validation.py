@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,6 +44,22 @@ ROWS: dict[str, Any] = {
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Rows alone: an array in C order or a CSR matrix, of float32 or float64."""
     return as_rows(validate_data(estimator, X, reset=reset, **ROWS))
+
+
+@contextmanager
+def keeping_the_last_fit(estimator: Any) -> Iterator[None]:
+    """What scikit-learn notes of the rows before a fit is as before if the fit fails."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            if name in before:
+                setattr(estimator, name, before[name])
+            elif hasattr(estimator, name):
+                delattr(estimator, name)
+        raise
 
 
 def as_rows(X: Any) -> Any:

@@ -14,7 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from ._certificate import Certificate
 from ._core import Map
 from ._kernel import is_family, kernel_text
-from ._validation import COMPONENTS, GAMMA, SCALE, SHARED_CONSTRAINTS, check_rows, seed_of, threads_of, variance
+from ._validation import (
+    COMPONENTS,
+    GAMMA,
+    SCALE,
+    SHARED_CONSTRAINTS,
+    check_rows,
+    keeping_the_last_fit,
+    seed_of,
+    threads_of,
+    variance,
+)
 
 
 class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -49,15 +59,16 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self : object
             The fitted transformer.
         """
-        rows = check_rows(self, X, reset=True)
-        self._map = Map.fit(
-            rows,
-            kernel=self._kernel_text(rows),
-            method=json.dumps(self._method()),
-            features=int(self.n_components),
-            seed=seed_of(self.random_state),
-            threads=threads_of(self.n_jobs),
-        )
+        with keeping_the_last_fit(self):
+            rows = check_rows(self, X, reset=True)
+            self._map = Map.fit(
+                rows,
+                kernel=self._kernel_text(rows),
+                method=json.dumps(self._method()),
+                features=int(self.n_components),
+                seed=seed_of(self.random_state),
+                threads=threads_of(self.n_jobs),
+            )
         self.kernel_ = self._map.kernel
         self.certificate_ = Certificate.from_json(self._map.certificate, self._map.certificate_text)
         self._n_features_out = self._map.output_dim

@@ -17,7 +17,17 @@ from ._certificate import Certificate
 from ._core import Model
 from ._kernel import kernel_text
 from ._labels import classes_of, labels_of
-from ._validation import COMPONENTS, GAMMA, ROWS, SHARED_CONSTRAINTS, as_rows, check_rows, seed_of, threads_of
+from ._validation import (
+    COMPONENTS,
+    GAMMA,
+    ROWS,
+    SHARED_CONSTRAINTS,
+    as_rows,
+    check_rows,
+    keeping_the_last_fit,
+    seed_of,
+    threads_of,
+)
 
 #: How features are made: the words of the signature in those of the model file.
 _METHODS: dict[str, dict[str, Any] | None] = {
@@ -79,8 +89,8 @@ class _KernelLearner(BaseEstimator):
             kernel=model.kernel,
             n_components=model.features_asked,
             method=next((word for word, method in _METHODS.items() if method == chosen), "auto"),
-            regularization="cv" if model.curve else model.regularization,
-            folds=max(2, model.folds or 5) if model.curve else 5,
+            regularization="cv" if model.folds > 1 else model.regularization,
+            folds=model.folds if model.folds > 1 else 5,
             standardize=model.standardized,
             random_state=model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
         )
@@ -270,8 +280,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
             The fitted regressor.
         """
         name = getattr(y, "name", None)
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
-        model = self._learn(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
+        with keeping_the_last_fit(self):
+            X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
+            model = self._learn(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
         return self._adopt(model, one_column=y.ndim == 1)
 
     def predict(self, X):
@@ -448,12 +459,13 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
             The fitted classifier.
         """
         name = getattr(y, "name", None)
-        X, y = validate_data(self, X, y, **ROWS)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) == 1:
-            raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
-        model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
+        with keeping_the_last_fit(self):
+            X, y = validate_data(self, X, y, **ROWS)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) == 1:
+                raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
+            model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
         return self._adopt(model, classes)
 
     def decision_function(self, X):

@@ -119,5 +119,5 @@ def test_a_loaded_estimator_asks_for_what_was_asked(waves, tmp_path):
     assert asked.n_components_ < 60
     asked.save(tmp_path / "m.bochner")
     loaded = KernelRegressor.load(tmp_path / "m.bochner")
-    assert loaded.n_components_ == asked.n_components_
+    assert loaded.n_components == 60 and loaded.n_components_ == asked.n_components_
     np.testing.assert_array_equal(loaded.fit(X, y).predict(X), asked.predict(X))

@@ -28,7 +28,7 @@ Examples:
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
 
-Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk.";
+Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -131,7 +131,9 @@ impl Job {
             scalar_bytes: auto.precision.unwrap_or_default().bytes(),
             rows: Some(BLOCK as u64), // of the few that are known of: one block at least
         };
-        let peak = shape.cost().peak_bytes;
+        // A block of the table, its numbers side by side, and scaled.
+        let block = (BLOCK as u64).saturating_mul((inputs * 24) as u64);
+        let peak = shape.cost().peak_bytes.saturating_add(block);
         if is_exact || auto.features.is_some() {
             engine.check_memory(|| format!("a fit with {} features", text::count(features as u64)), peak)?;
         }

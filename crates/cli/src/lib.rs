@@ -33,6 +33,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -46,20 +47,36 @@ use exit::Failure;
 /// The first argument is the name of the program, as [`std::env::args_os`] has it.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> i32 {
     let messages = Messages::new(io::stderr(), io::stderr().is_terminal()).stopped_by(interrupt());
-    run(args, &mut BufWriter::new(io::stdout()), messages)
+    RUNNING.store(true, Ordering::Relaxed);
+    let code = run(args, &mut BufWriter::new(io::stdout()), messages);
+    RUNNING.store(false, Ordering::Relaxed);
+    code
 }
 
-/// Set by Ctrl-C, so that what was begun is ended in order: no half-written file stays behind. A second one ends the process.
+/// Whether a command runs in this process.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// The longest that a command may take to end in order.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Set by Ctrl-C, so that what was begun is ended in order: no half-written file stays behind. A second one ends the process, and so
+/// does the first where the command does not hear it in time.
 fn interrupt() -> Arc<AtomicBool> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let stop = STOP.get_or_init(|| {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        // Where there can be no handler, Ctrl-C ends the process as it always did.
-        let _ = ctrlc::set_handler(move || {
+        // Where signals are ignored (nohup) or handled by somebody else, that stays so.
+        let _ = ctrlc::try_set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
+            std::thread::spawn(|| {
+                std::thread::sleep(GRACE);
+                if RUNNING.load(Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            });
         });
         stop
     });

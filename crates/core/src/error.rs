@@ -249,6 +249,12 @@ fn nearest(name: &str, names: &[String]) -> String {
     }
 }
 
+/// A number for a message: with an exponent where it would have a tail of zeros.
+pub(crate) fn number(value: f64) -> String {
+    let plain = value.to_string();
+    if plain.len() > 20 { format!("{value:e}") } else { plain }
+}
+
 /// The number of single-character edits between two names.
 pub(crate) fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

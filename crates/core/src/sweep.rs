@@ -34,8 +34,9 @@ pub fn sweep<S: Statistic + Send>(
     let (mut total, mut group, mut blocks, mut rows) = (None, None, 0, 0);
     let (mut weighted, mut last) = (false, BLOCK);
     while let Some(batch) = batches.next(BLOCK)? {
-        if last != BLOCK || batch.rows.count() > BLOCK {
-            return Err(Error::BlockSize { expected: BLOCK, found: last, row: batch.first_row });
+        let found = if last == BLOCK { batch.rows.count() } else { last };
+        if last != BLOCK || found > BLOCK {
+            return Err(Error::BlockSize { expected: BLOCK, found, row: batch.first_row });
         }
         last = batch.rows.count();
         check(&batch, source)?;

@@ -33,11 +33,19 @@ impl WholeFile {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // A name of its own for every file, also in two threads at once.
         static FILES: AtomicU64 = AtomicU64::new(0);
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}-{}.tmp", std::process::id(), FILES.fetch_add(1, Ordering::Relaxed)));
-        let temporary = PathBuf::from(temporary);
-        let file = File::options().write(true).create_new(true).open(&temporary)?;
-        Ok(WholeFile { path, temporary: Some(temporary), file: BufWriter::new(file) })
+        loop {
+            let mut temporary = path.as_os_str().to_owned();
+            temporary.push(format!(".{}-{}.tmp", std::process::id(), FILES.fetch_add(1, Ordering::Relaxed)));
+            let temporary = PathBuf::from(temporary);
+            match File::options().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    return Ok(WholeFile { path, temporary: Some(temporary), file: BufWriter::new(file) });
+                }
+                // Left behind by a process of the same number that was killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Moves the file to its place.
@@ -97,6 +105,12 @@ mod tests {
         file.write_all(b"new").unwrap();
         file.commit().unwrap();
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("new", 1));
+        for n in 0..100 {
+            fs::write(folder.path().join(format!("a.{}-{n}.tmp", std::process::id())), "left behind")
+                .unwrap();
+        }
+        WholeFile::create(&path).unwrap().commit().unwrap();
+        assert!(fs::read(&path).unwrap().is_empty());
         assert!(WholeFile::create(folder.path()).is_err());
         assert!(WholeFile::create(&folder.path().join("no/where")).is_err());
     }

@@ -52,7 +52,7 @@ pub struct Extent {
     pub a: usize,
     /// Columns of B.
     pub b: usize,
-    /// Only the upper triangle, i ≤ j.
+    /// Only the upper triangle, i ≤ j, of as many columns on both sides.
     pub upper: bool,
 }
 
@@ -72,6 +72,7 @@ pub fn rank_tile<T: Element>(
     assert!(a.len() == total * TILE && b.len() == a.len() && c.len() == TILE * TILE, "shapes differ");
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
     assert!(extent.a <= TILE && extent.b <= TILE, "a tile has TILE columns");
+    assert!(!extent.upper || extent.a == extent.b, "a triangle is square");
     dispatch(isa, RankTile { a, b, total, rows, extent, c });
 }
 

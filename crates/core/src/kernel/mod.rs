@@ -62,7 +62,11 @@ impl Kernel {
             if WIDTHS.contains(&value) {
                 Ok(())
             } else {
-                Err(Error::Parameter { name, expected: "between 1e-18 and 1e18", found: value.to_string() })
+                Err(Error::Parameter {
+                    name,
+                    expected: "between 1e-18 and 1e18",
+                    found: crate::error::number(value),
+                })
             }
         };
         match *self {

@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Kernel, WIDTHS, gaussian, laplace};
-use crate::error::edits;
+use crate::error::{edits, number};
 use crate::{Error, Result};
 
 /// The names that the grammar knows.
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
             (None, Some(gamma)) => Err(Error::Parameter {
                 name: "gamma",
                 expected: "above 0, with a width between 1e-18 and 1e18",
-                found: gamma.to_string(),
+                found: number(gamma),
             }),
             (None, None) => Err(self.expected(&format!("{name}=… or gamma=…"))),
             (Some(_), Some(_)) => Err(self.expected(&format!("either {name} or gamma, not both"))),

@@ -15,7 +15,7 @@ use crate::matrix::with_rows;
 use crate::plan::Cost;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
-use crate::sweep::sweep;
+use crate::sweep::{BLOCK, sweep};
 use crate::{Engine, Error, Kernel, Lambda, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
@@ -116,7 +116,13 @@ impl Auto {
 
     /// What fitting will cost, as far as it can be told before the rows are seen.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        self.ridge(self.anchor(), MapSpec::FEATURES).plan(&self.rounded(source))
+        let mut cost = self.ridge(self.anchor(), MapSpec::FEATURES).plan(&self.rounded(source))?;
+        if self.standardise {
+            let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
+            let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);
+            cost.peak_bytes = cost.peak_bytes.saturating_add(block);
+        }
+        Ok(cost)
     }
 
     /// The map that will be made, with width 1 where it is still to be chosen.

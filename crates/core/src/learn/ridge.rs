@@ -242,16 +242,23 @@ impl Ridge {
         match best {
             Some(point) => {
                 if curve.len() < grid.len() && point.lambda <= curve[0].lambda {
-                    let text = "the best λ is the smallest that the precision of the features allows: the kernel is very wide \
-                                for these rows; give a narrower one, or rows in double precision";
+                    let text = "the best λ is the smallest that the precision of the features allows; features in double \
+                                precision, or a narrower kernel, may fit better";
                     engine.tell(&Event::Warning { text })?;
                 }
                 Ok((point.lambda, curve))
             }
             None => {
-                let text = "too few distinct rows for cross-validation: λ is 1e-3 times the size of the features; \
-                            give a λ to choose it yourself";
-                engine.tell(&Event::Warning { text })?;
+                let filled = (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0).count();
+                let why = if filled < 2 {
+                    "too few distinct rows for cross-validation"
+                } else {
+                    "no λ leaves the matrix positive definite in this precision"
+                };
+                let text = format!(
+                    "{why}: λ is 1e-3 times the size of the features; give a λ to choose it yourself"
+                );
+                engine.tell(&Event::Warning { text: &text })?;
                 Ok((1e-3 * unit, Vec::new()))
             }
         }

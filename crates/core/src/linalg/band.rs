@@ -29,6 +29,9 @@ const STRIP: usize = 256;
 
 /// B and the reflections that lead to it.
 pub(crate) struct Band {
+    /// B and V are those of A divided by this, a power of two: reflections square their entries, which must neither vanish nor
+    /// overflow.
+    unit: f64,
     /// Row i holds B(i, i − w) … B(i, i), with zeros for columns before the first.
     lower: Matrix<f64>,
     /// Below the band: V of each panel, without its ones.
@@ -41,6 +44,10 @@ impl Band {
     /// Reduces a symmetric matrix.
     pub(crate) fn new(mut a: Matrix<f64>, check: Check<'_>) -> Result<Band> {
         let n = a.rows();
+        let unit = power_of_two((0..n).map(|i| a.row(i)[i].abs()).fold(0.0, f64::max));
+        a.as_mut_slice()
+            .par_chunks_mut(STRIP * n.max(1))
+            .for_each(|rows| rows.iter_mut().for_each(|x| *x /= unit));
         let mut factors = Vec::new();
         // A last row below the band would have nothing to be reflected into.
         for start in (0..n.saturating_sub(WIDTH + 1)).step_by(WIDTH) {
@@ -51,7 +58,7 @@ impl Band {
         }
         let lower =
             Matrix::from_fn(n, WIDTH + 1, |i, c| if i + c < WIDTH { 0.0 } else { a.row(i)[i + c - WIDTH] });
-        Ok(Band { lower, reflections: a, factors })
+        Ok(Band { unit, lower, reflections: a, factors })
     }
 
     /// B ← QᵀB.
@@ -81,7 +88,7 @@ impl Band {
 
     /// (B + λI)⁻¹s for each column s of `sides`; none if B + λI is not positive definite.
     pub(crate) fn solve(&self, lambda: f64, sides: &Matrix<f64>) -> Option<Matrix<f64>> {
-        let factor = self.factor(lambda)?;
+        let factor = self.factor(lambda / self.unit)?;
         let (n, columns) = (sides.rows(), sides.columns());
         let mut x = sides.clone();
         for i in 0..n {
@@ -104,6 +111,7 @@ impl Band {
                 next.iter_mut().zip(&*row).for_each(|(x, y)| *x -= l * y);
             }
         }
+        x.as_mut_slice().iter_mut().for_each(|x| *x /= self.unit);
         Some(x)
     }
 
@@ -125,6 +133,12 @@ impl Band {
         }
         Some(l)
     }
+}
+
+/// The power of two next to a size; 1 if there is none.
+fn power_of_two(size: f64) -> f64 {
+    let power = libm::exp2(libm::log2(size).round());
+    if power > 0.0 && power.is_finite() { power } else { 1.0 }
 }
 
 /// The reflections of one panel: I − VTVᵀ on the rows from `below` on.
@@ -283,7 +297,7 @@ mod tests {
             let form = band(&a);
             let entry = |i: usize, j: usize| {
                 let (low, high) = (i.min(j), i.max(j));
-                if high - low > WIDTH { 0.0 } else { form.lower.row(high)[low + WIDTH - high] }
+                if high - low > WIDTH { 0.0 } else { form.unit * form.lower.row(high)[low + WIDTH - high] }
             };
             let b = Matrix::from_fn(n, n, entry);
             let mut turned = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
@@ -309,6 +323,23 @@ mod tests {
                 assert_close(solved.as_slice(), x.as_slice(), Absolute(1e-8));
             }
             assert!(form.solve(-1e9, &x).is_none());
+        }
+    }
+
+    /// A power of two changes no bit of a solution but its exponent.
+    #[test]
+    fn small_and_large_matrices_are_reduced_as_well() {
+        let (a, x) = (symmetric(131, 5), Matrix::new(131, 2, normals(131, 2, 6)).unwrap());
+        let solved = |scale: f64| {
+            let form = band(&Matrix::from_fn(131, 131, |i, j| a.row(i)[j] * scale));
+            let mut x = x.clone();
+            form.rotate(&mut x);
+            let mut x = form.solve(0.1 * scale, &x).unwrap();
+            form.rotate_back(&mut x);
+            x.as_slice().iter().map(|x| x * scale).collect::<Vec<f64>>()
+        };
+        for power in [-600, -500, 500, 600] {
+            assert_same_bits(&solved(2f64.powi(power)), &solved(1.0));
         }
     }
 

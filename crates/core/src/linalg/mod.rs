@@ -1,8 +1,8 @@
 //! Dense linear algebra in f64, and the one door to faer.
 //!
 //! Products give the same bits for any number of threads, and everything else here is made of products and of loops in a fixed order.
-//! Work that may take longer than a second calls its [`Check`](crate::engine::Check) several times a second. Outside an engine's pool everything is
-//! sequential: there is no global pool.
+//! Work that may take longer than a second calls its [`Check`](crate::engine::Check) several times a second. Runs on the pool of the caller,
+//! which is an engine's.
 
 mod band;
 mod cholesky;

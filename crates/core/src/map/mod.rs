@@ -140,11 +140,11 @@ impl MapSpec {
 
     /// A map of rows with `input_dim` columns, from the seed alone.
     pub fn build(&self, input_dim: usize) -> Result<Map> {
-        self.build_with(input_dim, &|_| Ok(()))
+        self.build_with(input_dim, available_memory().unwrap_or(u64::MAX), &|_| Ok(()))
     }
 
-    fn build_with(&self, input_dim: usize, check: Check<'_>) -> Result<Map> {
-        self.check(input_dim, available_memory().unwrap_or(u64::MAX))?;
+    fn build_with(&self, input_dim: usize, limit: u64, check: Check<'_>) -> Result<Map> {
+        self.check(input_dim, limit)?;
         match self.method {
             Method::Exact => Ok(self.map(input_dim, input_dim, State::Exact)),
             Method::Fourier { form, draw } => {
@@ -163,19 +163,24 @@ impl MapSpec {
     pub fn fit(&self, engine: &Engine, sample: &Sample) -> Result<Map> {
         engine.phase("map", sample.population(), |check| {
             let Method::Landmarks { whiten, tolerance } = self.method else {
-                return self.build_with(sample.columns(), check);
+                return self.build_with(sample.columns(), engine.memory_limit(), check);
             };
             // No more landmarks than distinct rows.
-            let spec = MapSpec { features: self.features.min(sample.len().max(1)), ..self.clone() };
-            spec.check(sample.columns(), engine.memory_limit())?;
-            let landmarks = Landmarks::fit(spec.kernel, whiten, tolerance, sample, spec.features, check)?;
-            Ok(spec.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+            let possible = MapSpec { features: self.features.min(sample.len().max(1)), ..self.clone() };
+            possible.check(sample.columns(), engine.memory_limit())?;
+            let landmarks = Landmarks::fit(self.kernel, whiten, tolerance, sample, possible.features, check)?;
+            Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
         })
     }
 
     /// A map for the rows of a source, and how far it is from the kernel on them: one pass.
     pub fn fit_certified(&self, engine: &Engine, source: &dyn Source) -> Result<(Map, Certificate)> {
-        self.validate()?;
+        // Landmarks may turn out fewer than asked for; all else is known before the pass.
+        if self.needs_sample() {
+            self.validate()?
+        } else {
+            self.check(source.input_dim(), engine.memory_limit())?
+        }
         let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
         let map = self.fit(engine, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;

@@ -55,7 +55,10 @@ impl RidgeShape {
         let many_groups = self.rows.is_none_or(|n| n > (BLOCK * GROUP) as u64);
         let sums = if many_groups { 2.0 * sums } else { sums };
         // A block of features and its packed copy.
-        let block = self.rows.map_or(f(BLOCK), |n| f(BLOCK).min(n as f64)) * features * scalar * 2.0;
+        let rows = self.rows.map_or(f(BLOCK), |n| f(BLOCK).min(n as f64));
+        let block = rows * features * scalar * 2.0;
+        // Its targets, coded and in packed order.
+        let targets = rows * (2.0 * t + 1.0) * 8.0;
         // A fold's decomposition holds the matrix of its complement and the fold's own; the final one holds one.
         let solve = if self.folds > 1 { 2.0 * square + 3.0 * features * 21.0 * t * 8.0 } else { square };
         // The sample as (index, value) entries and dense beside it, and what its certificate is measured with.
@@ -65,8 +68,11 @@ impl RidgeShape {
         Cost {
             passes: 2,
             multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
-            multiply_adds_to_solve: f(self.folds + 1) * features.powi(3),
-            peak_bytes: (sample + made.max(kept + sums + block.max(solve))) as u64,
+            // A band form for each fold; a Cholesky factor and the trace of its inverse at the end.
+            multiply_adds_to_solve: (if self.folds > 1 { f(self.folds) * 2.0 / 3.0 } else { 0.0 }
+                + 1.0 / 3.0)
+                * features.powi(3),
+            peak_bytes: (sample + made.max(kept + sums + targets + block.max(solve))) as u64,
         }
     }
 }

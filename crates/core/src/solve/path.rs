@@ -3,8 +3,8 @@
 //! ```text
 //! S = QBQᵀ, B a band      (S + λI)⁻¹s = Q(B + λI)⁻¹Qᵀs
 //! ```
-//! B + λI is factored and solved in O(D) for each λ and output: all of them together cost two applications of Q. Reaching B takes
-//! 2·D³ multiply-adds in matrix products; going on to eigenvectors would take several times as long and give the same coefficients.
+//! B + λI is factored and solved in time linear in D for each λ and output: all of them together cost two applications of Q. Reaching B takes
+//! ⅔·D³ multiply-adds in matrix products; going on to eigenvectors would take several times as long and give the same coefficients.
 //! Cross-validation does this once for each fold, on the sums of the other folds, and reads the error from the fold's own sums:
 //!
 //! ```text
