@@ -4,7 +4,7 @@ A kernel (a notion of similarity) becomes a randomized feature map; rows are str
 is solved; and the result says how far it is from the exact kernel's.
 
 * :class:`FourierFeatures` and :class:`LandmarkFeatures` turn rows into features, in place of scikit-learn's
-  ``RBFSampler`` and ``Nystroem``.
+  ``RBFSampler`` and ``Nystroem``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
   from the data where they are not given.
 * :class:`Certificate` is what each of them promises about its kernel error.
@@ -17,10 +17,11 @@ from ._core import __version__
 
 if _TYPE_CHECKING:
     from ._certificate import Certificate
-    from .features import FourierFeatures, LandmarkFeatures
+    from .features import BinningFeatures, FourierFeatures, LandmarkFeatures
     from .learners import KernelClassifier, KernelRegressor
 
 __all__ = [
+    "BinningFeatures",
     "Certificate",
     "FourierFeatures",
     "KernelClassifier",
@@ -31,6 +32,7 @@ __all__ = [
 
 # Where each name lives. They are imported when first asked for: the command should not wait for scikit-learn.
 _HOMES = {
+    "BinningFeatures": ".features",
     "Certificate": "._certificate",
     "FourierFeatures": ".features",
     "KernelClassifier": ".learners",

@@ -1,7 +1,7 @@
 //! A feature map as a Python object.
 
 use bochner::{AnyRows, Arrays, Engine, Head, Kernel, MapSpec, MatrixView, Model, Rows, Scalar, Target};
-use numpy::{Element, PyArray2, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -48,6 +48,19 @@ impl Map {
         match rows.rows()? {
             AnyRows::F32(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
             AnyRows::F64(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
+        }
+    }
+
+    /// Features of all rows without their zeros, in the precision of the rows: row ends, columns, values, as SciPy's CSR has them.
+    fn transform_sparse<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        match rows.rows()? {
+            AnyRows::F32(rows) => self.sparse_features(py, &rows, threads),
+            AnyRows::F64(rows) => self.sparse_features(py, &rows, threads),
         }
     }
 
@@ -110,6 +123,21 @@ impl Map {
 }
 
 impl Map {
+    fn sparse_features<'py, T: Scalar + Element>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows<'_, T>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let job = Job::for_rows(threads, rows.count());
+        let features = job.run(py, |engine| self.model.map().transform_sparse(engine, rows))?;
+        let (starts, indices, values) = features.into_parts();
+        let starts = PyArray1::from_iter(py, starts.into_iter().map(|start| start as i64));
+        // SciPy counts in signed numbers.
+        let indices = PyArray1::from_iter(py, indices.into_iter().map(i64::from));
+        (starts, indices, PyArray1::from_vec(py, values)).into_pyobject(py)
+    }
+
     /// Writes features straight into memory of NumPy's.
     fn features<'py, T: Scalar + Element>(
         &self,

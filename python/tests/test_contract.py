@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures
+from bochner import BinningFeatures, FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures
 
 TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)]
 LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64)]
@@ -29,6 +29,8 @@ def name(estimator):
         FourierFeatures(form="offset", draw="orthogonal", gamma="scale"),
         LandmarkFeatures(),
         LandmarkFeatures(whiten=False),
+        BinningFeatures(),
+        BinningFeatures("hat(width=3)", bins="hashed", n_slots=8),
         KernelRegressor(),
         KernelRegressor(method="landmarks"),
         KernelClassifier(),

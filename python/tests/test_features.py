@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bochner import FourierFeatures, LandmarkFeatures
+from bochner import BinningFeatures, FourierFeatures, LandmarkFeatures
 
 
 def gaussian(X, Y, sigma):
@@ -193,3 +193,30 @@ def test_threads_do_not_change_a_bit(rng, threads):
     for features in [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)]:
         one = features.set_params(n_jobs=1).fit(X).transform(X)
         np.testing.assert_array_equal(features.set_params(n_jobs=threads).fit(X).transform(X), one)
+
+
+def test_binning_approximates_the_kernel(rng):
+    X = rng.normal(size=(60, 4))
+    exact = laplace(X, X, 5.0)
+    for bins in ["fitted", "hashed"]:
+        features = BinningFeatures(gamma=0.2, n_components=4000, bins=bins, n_slots=64, random_state=0)
+        Z = features.fit_transform(X)
+        assert sp.issparse(Z) and Z.shape[0] == 60 and Z.nnz == 60 * 4000
+        # Hoeffding for 4,000 coins and 1,770 pairs at 1e-9, four times that for signed slots.
+        radius = np.sqrt(np.log(2 * 1770 / 1e-9) / (2 * 4000)) * (2 if bins == "hashed" else 1)
+        assert abs((Z @ Z.T).toarray() - exact).max() < radius
+        np.testing.assert_array_equal(features.transform(sp.csr_array(X)).toarray(), Z.toarray())
+        assert features.certificate_.bound["kind"] == "finite_set"
+    assert Z.shape[1] == 64 * 4000
+
+
+def test_boxes_nobody_was_in_have_no_feature(rng):
+    features = BinningFeatures(scale=1.0, n_components=50, random_state=0).fit(rng.normal(size=(100, 3)))
+    assert features.transform(np.full((1, 3), 1e6)).nnz == 0
+    assert features.transform(np.zeros((1, 3))).dtype == np.float64
+    assert features.transform(np.zeros((1, 3), np.float32)).dtype == np.float32
+
+
+def test_no_boxes_make_a_gaussian(rng):
+    with pytest.raises(ValueError, match="not convex"):
+        BinningFeatures("gaussian").fit(rng.normal(size=(10, 2)))

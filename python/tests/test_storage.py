@@ -6,8 +6,9 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from bochner import Certificate, FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures, _core
+from bochner import BinningFeatures, Certificate, FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures, _core
 
 LEARNERS = [
     KernelRegressor(n_components=64),
@@ -22,13 +23,16 @@ TRANSFORMERS = [
     FourierFeatures("laplace(scale=2)", n_components=33),
     LandmarkFeatures(n_components=32),
     LandmarkFeatures(n_components=32, whiten=False),
+    BinningFeatures(n_components=32),
+    BinningFeatures("hat(width=2)", n_components=32, bins="hashed"),
 ]
 
 
 def outputs(estimator, X):
     for method in ["transform", "decision_function", "predict"]:
         if hasattr(estimator, method):
-            return getattr(estimator, method)(X)
+            found = getattr(estimator, method)(X)
+            return found.toarray() if sp.issparse(found) else found
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

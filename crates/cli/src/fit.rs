@@ -125,6 +125,7 @@ impl Job {
         let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
         let shape = RidgeShape {
             map,
+            features,
             inputs,
             outputs: 1,
             folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },

@@ -2,7 +2,7 @@
 
 use bochner::certify::Certificate;
 use bochner::model::Training;
-use bochner::{FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
+use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
 use serde::Serialize;
 
 use crate::text;
@@ -98,6 +98,8 @@ fn method(method: &Method) -> &'static str {
         Method::Fourier { form: Offset, draw: Independent } => "Fourier with offsets",
         Method::Landmarks { whiten: true, .. } => "landmarks (Nyström)",
         Method::Landmarks { whiten: false, .. } => "landmarks, plain kernel values",
+        Method::Binning { bins: Bins::Fitted } => "random binning",
+        Method::Binning { bins: Bins::Hashed { .. } } => "random binning, hashed",
         _ => "other",
     }
 }

@@ -194,6 +194,16 @@ impl<T: Scalar> Csr<T> {
         self.starts.push(self.indices.len());
     }
 
+    /// Row boundaries, column indices and values.
+    pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<T>) {
+        (self.starts, self.indices, self.values)
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// A view of the whole.
     pub fn view(&self) -> CsrView<'_, T> {
         CsrView { columns: self.columns, starts: &self.starts, indices: &self.indices, values: &self.values }

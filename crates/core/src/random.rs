@@ -28,6 +28,10 @@ pub enum Stream {
     Sample = 6,
     /// Pairs of sampled rows for the measured certificate.
     Pairs = 7,
+    /// Pitches, shifts and hash factors of grid `index`.
+    Grids = 8,
+    /// The order of visits in round `index` of a coordinate descent.
+    Visits = 9,
 }
 
 /// The numbers of one (seed, stream, index), in order.

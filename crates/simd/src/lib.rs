@@ -8,6 +8,7 @@
 //! | [`apply`], [`apply_sparse`] | rows × packed [`Panels`], an inner operation, an ending ([`Apply`]) |
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
+//! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
 //! | [`project`] | z·c for each output, in f64 |
 //!
 //! Each loop is written once, against a private trait of vector lanes, and compiled three times: portable
@@ -17,6 +18,7 @@
 //! chain of operations in the order of the inner index.
 
 mod aligned;
+mod cells;
 mod dispatch;
 mod element;
 mod ending;
@@ -32,6 +34,7 @@ mod row;
 mod trig;
 
 pub use aligned::Aligned;
+pub use cells::{CELL_PRIME, GridsRef, cell_term, cells};
 pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
 pub use panel::Panels;

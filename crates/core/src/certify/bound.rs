@@ -3,8 +3,9 @@
 //! ```text
 //! pairs    P(|ẑ − k| ≥ ε) ≤ 2·exp(−Dε²/4) for one pair;   N points: ε = √(4·ln(N²/δ)/D)
 //! offset   P(|ẑ − k| ≥ ε) ≤ 2·exp(−Dε²/8) for one pair;   N points: ε = √(8·ln(N²/δ)/D)
+//! binning  P(|ẑ − k| ≥ ε) ≤ 2·exp(−2Pε²) for one pair, fitted; 2·exp(−Pε²/2) hashed;   N points: ε = √(ln(N²/δ)/(2P)), √(2·ln(N²/δ)/P)
 //! ```
-//! Hoeffding for D/2 terms in [−1, 1] and for D terms in [−2, 2], then a union over fewer than N²/2 pairs. Frequencies that are orthogonal
+//! Hoeffding for D/2 terms in [−1, 1], for D terms in [−2, 2] and for P terms in [0, 1] or [−1, 1], then a union over fewer than N²/2 pairs. Frequencies that are orthogonal
 //! are not independent: their estimate is unbiased and as a rule better, but the bound is only a reference for them.
 
 use std::fmt;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DELTA, Probe};
 use crate::engine::Check;
-use crate::{FourierForm, FrequencyDraw, Method, Result};
+use crate::{Bins, FourierForm, FrequencyDraw, Method, Result};
 
 /// A statement about |z(x)·z(y) − k(x, y)|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +58,7 @@ impl Bound {
                 let (mut sum, mut largest) = (0.0, 0.0f64);
                 rows.look(&(0..rows.count()).collect::<Vec<_>>(), check, |numbers, features| {
                     for (i, &number) in numbers.iter().enumerate() {
-                        let explained: f64 = features.row(i).iter().map(|z| z * z).sum();
+                        let explained = features.dot(i, i);
                         // A rounding below zero is zero.
                         let r = (rows.exact(number, number) - explained).max(0.0);
                         (sum, largest) = (sum + r, largest.max(r));
@@ -71,6 +72,12 @@ impl Bound {
                 delta: DELTA,
                 epsilon: finite_set(form, map.output_dim(), points, DELTA),
                 holds: draw == FrequencyDraw::Independent,
+            },
+            Method::Binning { bins } => Bound::FiniteSet {
+                points,
+                delta: DELTA,
+                epsilon: finite_set_of_grids(bins, map.spec().features, points, DELTA),
+                holds: true,
             },
         })
     }
@@ -95,6 +102,17 @@ pub(crate) fn finite_set(form: FourierForm, features: usize, points: u64, delta:
     };
     let points = points.max(2) as f64;
     (factor * (2.0 * libm::log(points) - libm::log(delta)) / features as f64).sqrt()
+}
+
+/// ε of so many grids for all pairs of `points` points.
+pub(crate) fn finite_set_of_grids(bins: Bins, grids: usize, points: u64, delta: f64) -> f64 {
+    // Terms in [0, 1], or in [−1, 1] where slots have signs.
+    let factor = match bins {
+        Bins::Fitted => 0.5,
+        Bins::Hashed { .. } => 2.0,
+    };
+    let points = points.max(2) as f64;
+    (factor * (2.0 * libm::log(points) - libm::log(delta)) / grids as f64).sqrt()
 }
 
 impl fmt::Display for Bound {

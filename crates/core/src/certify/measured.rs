@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{DELTA, Probe, SAMPLE};
 use crate::engine::Check;
 use crate::random::{Draws, Stream};
-use crate::{FourierForm, Method, Result};
+use crate::{Bins, FourierForm, Method, Result};
 
 /// The kernel error on sampled pairs of distinct rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,15 +40,17 @@ impl Measured {
         let mut errors = Vec::with_capacity(pairs.len());
         rows.look(&numbers, check, |numbers, features| {
             for (p, pair) in numbers.chunks_exact(2).enumerate() {
-                let (x, y) = (features.row(2 * p), features.row(2 * p + 1));
-                let approximate: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
+                let approximate = features.dot(2 * p, 2 * p + 1);
                 errors.push((approximate - rows.exact(pair[0], pair[1])).abs());
             }
         })?;
-        // |k̂| ≤ 1 and 0 ≤ k ≤ 1 for pairs; |k̂| ≤ 2 for offsets; for landmarks the error is at most max k(x, x).
+        // |k̂| ≤ 1 and 0 ≤ k ≤ 1 for pairs and hashed bins; |k̂| ≤ 2 for offsets; k̂ ≥ 0 for fitted bins; for landmarks the error is at
+        // most max k(x, x).
         let range = match rows.map.spec().method {
             Method::Fourier { form: FourierForm::Pairs, .. } => 2.0,
             Method::Fourier { form: FourierForm::Offset, .. } => 3.0,
+            Method::Binning { bins: Bins::Hashed { .. } } => 2.0,
+            Method::Binning { bins: Bins::Fitted } => 1.0,
             _ => rows.largest_diagonal(),
         };
         Ok(Some(Measured::summary(&errors, range, DELTA)))

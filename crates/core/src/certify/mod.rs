@@ -19,7 +19,7 @@ pub use measured::Measured;
 
 use crate::engine::Check;
 use crate::stat::Sample;
-use crate::{Engine, Map, MapSpec, Matrix, Method, OwnedRows, Result, Rows};
+use crate::{Csr, Engine, Kernel, Map, MapSpec, Matrix, Method, OwnedRows, Result, Rows};
 
 /// Rows that a certificate is measured on, at most.
 pub const SAMPLE: usize = 8192;
@@ -27,7 +27,12 @@ pub const SAMPLE: usize = 8192;
 /// Rows to sample for a map: those to measure on, fewer if they are wide, and the landmarks, which do not count as measured.
 pub fn capacity(spec: &MapSpec, columns: usize) -> usize {
     let measured = ((1 << 22) / columns.max(1)).clamp(512, SAMPLE);
-    if spec.needs_sample() { measured.saturating_add(spec.features) } else { measured }
+    measured.saturating_add(landmarks(spec))
+}
+
+/// Rows of the sample that the map is made of.
+fn landmarks(spec: &MapSpec) -> usize {
+    if let Method::Landmarks { .. } = spec.method { spec.features } else { 0 }
 }
 
 /// Chance that a statement of the certificate fails.
@@ -78,7 +83,7 @@ const PIECE: usize = 512;
 impl Probe<'_> {
     fn new<'a>(map: &'a Map, sample: &Sample) -> Probe<'a> {
         let whole = sample.is_whole();
-        let landmarks = if map.spec().needs_sample() && !whole { map.spec().features } else { 0 };
+        let landmarks = if whole { 0 } else { landmarks(map.spec()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
         Probe { map, rows: sample.rows(first + SAMPLE), first, whole }
     }
@@ -92,7 +97,7 @@ impl Probe<'_> {
         &self,
         numbers: &[usize],
         check: Check<'_>,
-        mut look: impl FnMut(&[usize], &Matrix<f64>),
+        mut look: impl FnMut(&[usize], &Features),
     ) -> Result<()> {
         let view = self.rows.view();
         let total = numbers.len() as f64;
@@ -102,10 +107,8 @@ impl Probe<'_> {
             for (i, &number) in numbers.iter().enumerate() {
                 view.densify(self.first + number, dense.row_mut(i));
             }
-            let mut features = Matrix::zeros(numbers.len(), self.map.output_dim());
             let rows = Rows::from(&dense);
-            self.map.apply_in_parallel(&rows, features.as_mut_slice(), false);
-            look(numbers, &features);
+            look(numbers, &Features::of(self.map, &rows)?);
         }
         Ok(())
     }
@@ -119,6 +122,34 @@ impl Probe<'_> {
     /// The largest k(x, x).
     fn largest_diagonal(&self) -> f64 {
         (0..self.count()).map(|i| self.exact(i, i)).fold(0.0, f64::max)
+    }
+}
+
+/// Features of a few rows, with or without their zeros.
+pub(crate) enum Features {
+    Dense(Matrix<f64>),
+    Sparse(Csr<f64>),
+}
+
+impl Features {
+    fn of(map: &Map, rows: &Rows<'_, f64>) -> Result<Features> {
+        if map.spec().is_sparse() {
+            return map.sparse_features(rows).map(Features::Sparse);
+        }
+        let mut features = Matrix::zeros(rows.count(), map.output_dim());
+        map.apply_in_parallel(rows, features.as_mut_slice(), false);
+        Ok(Features::Dense(features))
+    }
+
+    /// z(x)·z(y) of rows i and j.
+    fn dot(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Features::Dense(z) => z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum(),
+            Features::Sparse(z) => {
+                let rows = Rows::from(z);
+                Kernel::Linear.eval(&rows, i, &rows, j)
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 
 use bochner_simd::Distance;
 
-use super::{Form, Spectrum};
+use super::{Form, Pitch, Spectrum};
 
 pub(super) fn form(scale: f64) -> Form {
     Form::Decay { distance: Distance::Absolute, rate: 1.0 / scale }
@@ -16,6 +16,11 @@ pub(super) fn form(scale: f64) -> Form {
 
 pub(super) fn spectrum(scale: f64) -> Spectrum {
     Spectrum::Cauchy { scale: 1.0 / scale }
+}
+
+/// δ·k̈(δ) = (δ/s²)·exp(−δ/s): Gamma(2, s).
+pub(super) fn pitch(scale: f64) -> Pitch {
+    Pitch::Gamma { scale }
 }
 
 /// The scale of a γ.

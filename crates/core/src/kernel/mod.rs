@@ -4,6 +4,7 @@
 //! of that name; this file turns them into values of pairs, Gram matrices and diagonals, for dense and sparse rows of either precision.
 
 mod gaussian;
+mod hat;
 mod laplace;
 mod linear;
 mod text;
@@ -31,6 +32,11 @@ pub enum Kernel {
         /// The width, in the units of the rows; γ = 1/scale.
         scale: f64,
     },
+    /// ∏ max(0, 1 − |xⱼ − yⱼ| / width)
+    Hat {
+        /// Where each factor ends, in the units of the rows.
+        width: f64,
+    },
 }
 
 /// How a kernel is computed from a sum over columns.
@@ -40,6 +46,17 @@ pub(crate) enum Form {
     Product,
     /// exp(−rate·Σ distance(xⱼ, yⱼ))
     Decay { distance: Distance, rate: f64 },
+    /// ∏ max(0, 1 − |xⱼ − yⱼ|/width)
+    Hat { width: f64 },
+}
+
+/// The law of the pitch of a random grid whose cells are shared with the kernel's probability, each column by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pitch {
+    /// Gamma with shape 2.
+    Gamma { scale: f64 },
+    /// One pitch.
+    Fixed { width: f64 },
 }
 
 /// The law whose characteristic function a shift-invariant kernel is; frequencies are drawn from it.
@@ -73,6 +90,7 @@ impl Kernel {
             Kernel::Linear => Ok(()),
             Kernel::Gaussian { sigma } => positive("sigma", sigma),
             Kernel::Laplace { scale } => positive("scale", scale),
+            Kernel::Hat { width } => positive("width", width),
         }
     }
 
@@ -81,15 +99,25 @@ impl Kernel {
             Kernel::Linear => linear::form(),
             Kernel::Gaussian { sigma } => gaussian::form(sigma),
             Kernel::Laplace { scale } => laplace::form(scale),
+            Kernel::Hat { width } => hat::form(width),
         }
     }
 
-    /// The spectral law; none for kernels that are not functions of x − y.
+    /// The spectral law, where there is one to draw from.
     pub(crate) fn spectrum(&self) -> Option<Spectrum> {
         match *self {
-            Kernel::Linear => None,
+            Kernel::Linear | Kernel::Hat { .. } => None,
             Kernel::Gaussian { sigma } => Some(gaussian::spectrum(sigma)),
             Kernel::Laplace { scale } => Some(laplace::spectrum(scale)),
+        }
+    }
+
+    /// The law of pitches; none for kernels that are no products of mixtures of hats.
+    pub(crate) fn pitch(&self) -> Option<Pitch> {
+        match *self {
+            Kernel::Linear | Kernel::Gaussian { .. } => None,
+            Kernel::Laplace { scale } => Some(laplace::pitch(scale)),
+            Kernel::Hat { width } => Some(hat::pitch(width)),
         }
     }
 
@@ -99,6 +127,7 @@ impl Kernel {
             Kernel::Linear => Kernel::Linear,
             Kernel::Gaussian { sigma } => Kernel::Gaussian { sigma: sigma * factor },
             Kernel::Laplace { scale } => Kernel::Laplace { scale: scale * factor },
+            Kernel::Hat { width } => Kernel::Hat { width: width * factor },
         }
     }
 
@@ -110,14 +139,21 @@ impl Kernel {
         match self.form() {
             Form::Product => pairs.map(|(a, b)| a * b).sum(),
             Form::Decay { distance, rate } => libm::exp(-rate * total(distance, pairs)),
+            Form::Hat { width } => pairs.map(|(a, b)| (1.0 - (a - b).abs() / width).max(0.0)).product(),
         }
     }
 
     /// The distance between rows i and j that the kernel is a function of, in units of its width; none for products.
     pub(crate) fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, j: usize) -> Option<f64> {
-        let Form::Decay { distance, rate } = self.form() else { return None };
-        let sum = rate * total(distance, merge(x.entries(i), x.entries(j)));
-        Some(if distance == Distance::Squared { (2.0 * sum).sqrt() } else { sum })
+        let pairs = merge(x.entries(i), x.entries(j));
+        match self.form() {
+            Form::Product => None,
+            Form::Decay { distance: Distance::Squared, rate } => {
+                Some((2.0 * rate * total(Distance::Squared, pairs)).sqrt())
+            }
+            Form::Decay { distance, rate } => Some(rate * total(distance, pairs)),
+            Form::Hat { width } => Some(total(Distance::Absolute, pairs) / width),
+        }
     }
 
     /// k(xᵢ, yⱼ) for all pairs: one row for each of `x`, one column for each of `y`, in the precision of the rows.
@@ -136,6 +172,10 @@ impl Kernel {
             });
         }
         let mut out = Matrix::zeros(x.count(), y.count());
+        if let Form::Hat { .. } = self.form() {
+            self.pairwise(x, y, out.as_mut_slice());
+            return Ok(out);
+        }
         match in_double(x) {
             Some(x) if self.form() != Form::Product => {
                 let mut values = vec![0.0; x.view().count() * y.count()];
@@ -152,11 +192,18 @@ impl Kernel {
     pub fn diagonal<T: Scalar>(&self, x: &Rows<'_, T>) -> Vec<f64> {
         match self.form() {
             Form::Product => (0..x.count()).map(|i| self.eval(x, i, x, i)).collect(),
-            Form::Decay { .. } => vec![1.0; x.count()],
+            Form::Decay { .. } | Form::Hat { .. } => vec![1.0; x.count()],
         }
     }
 
-    /// Kernel values of rows against packed columns, row i at `out[i·stride..]`.
+    /// k(xᵢ, yⱼ) one by one, for kernels without a loop of their own: row i at `out[i·count..]`.
+    pub(crate) fn pairwise<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>, out: &mut [T]) {
+        for (i, out) in out.chunks_exact_mut(y.count().max(1)).enumerate() {
+            out.iter_mut().enumerate().for_each(|(j, out)| *out = T::from_f64(self.eval(x, i, y, j)));
+        }
+    }
+
+    /// Kernel values of rows against packed columns, row i at `out[i·stride..]`; not for hats.
     pub(crate) fn values<T: Scalar>(
         &self,
         rows: &Rows<'_, T>,
@@ -165,8 +212,8 @@ impl Kernel {
         stride: usize,
     ) {
         let what = match self.form() {
-            Form::Product => Apply::Product,
             Form::Decay { distance, rate } => Apply::Exponential { distance, rate },
+            Form::Product | Form::Hat { .. } => Apply::Product,
         };
         apply(rows, panels, &what, out, stride);
     }

@@ -15,7 +15,7 @@ use crate::error::{edits, number};
 use crate::{Error, Result};
 
 /// The names that the grammar knows.
-const NAMES: [&str; 3] = ["linear", "gaussian", "laplace"];
+const NAMES: [&str; 4] = ["linear", "gaussian", "laplace", "hat"];
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,6 +23,7 @@ impl fmt::Display for Kernel {
             Kernel::Linear => f.write_str("linear"),
             Kernel::Gaussian { sigma } => write!(f, "gaussian(sigma={sigma})"),
             Kernel::Laplace { scale } => write!(f, "laplace(scale={scale})"),
+            Kernel::Hat { width } => write!(f, "hat(width={width})"),
         }
     }
 }
@@ -61,6 +62,10 @@ impl<'a> Reader<'a> {
             "laplace" => {
                 let [scale, gamma] = self.arguments(&["scale", "gamma"])?;
                 Kernel::Laplace { scale: self.width("scale", scale, gamma, laplace::scale)? }
+            }
+            "hat" => {
+                let [width] = self.arguments(&["width"])?;
+                Kernel::Hat { width: width.ok_or_else(|| self.expected("width=…"))? }
             }
             _ => {
                 self.at = start;

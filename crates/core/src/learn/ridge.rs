@@ -75,12 +75,13 @@ impl Ridge {
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
         self.validate()?;
         self.map.validate()?;
-        Ok(self.cost(source))
+        Ok(self.cost(source, self.map.output_dim(source.input_dim())))
     }
 
-    fn cost(&self, source: &dyn Source) -> Cost {
+    fn cost(&self, source: &dyn Source, features: usize) -> Cost {
         let shape = RidgeShape {
             map: self.map.clone(),
+            features,
             inputs: source.input_dim(),
             outputs: source.target().outputs(),
             folds: self.folds(),
@@ -129,15 +130,20 @@ impl Ridge {
         {
             return Err(Error::OneClass { label: labels.text(0).to_owned() });
         }
-        let features = self.map.output_dim(source.input_dim());
+        self.check_size(engine, source, self.map.output_dim(source.input_dim()))
+    }
+
+    fn check_size(&self, engine: &Engine, source: &dyn Source, features: usize) -> Result<()> {
         let what = || format!("a ridge fit with {features} features");
-        engine.check_memory(what, self.cost(source).peak_bytes)
+        engine.check_memory(what, self.cost(source, features).peak_bytes)
     }
 
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
-        let map = self.map.fit(engine, sample)?;
+        let map = self.map.fit_to(engine, source, sample)?;
+        // Bins are counted only now.
+        self.check_size(engine, source, map.output_dim())?;
         let certificate = Certificate::measure(engine, &map, sample)?;
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);

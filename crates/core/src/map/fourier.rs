@@ -41,11 +41,15 @@ pub(super) fn validate(
     features: usize,
 ) -> Result<()> {
     let Some(spectrum) = kernel.spectrum() else {
-        return Err(Error::Unsupported {
-            what: format!("a Fourier map of {kernel}"),
-            reason: "it is not a function of x − y, so it has no spectral law",
-            instead: "use the exact map or landmarks",
-        });
+        let (reason, instead) = match kernel {
+            Kernel::Hat { .. } => {
+                ("there is no way to draw from its spectrum here", "use binning or landmarks")
+            }
+            _ => {
+                ("it is not a function of x − y, so it has no spectral law", "use the exact map or landmarks")
+            }
+        };
+        return Err(Error::Unsupported { what: format!("a Fourier map of {kernel}"), reason, instead });
     };
     if draw == FrequencyDraw::Orthogonal && !matches!(spectrum, Spectrum::Normal { .. }) {
         return Err(Error::Unsupported {

@@ -14,7 +14,7 @@ use bochner_simd::{Apply, Isa, Panels};
 
 use super::Packed;
 use crate::engine::Check;
-use crate::kernel::{apply, in_double, pack_rows};
+use crate::kernel::{Form, apply, in_double, pack_rows};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
 
@@ -101,6 +101,9 @@ impl Landmarks {
             self.apply(kernel, &double.view(), &mut values);
             return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
         }
+        if let Form::Hat { .. } = kernel.form() {
+            return self.apply_pairwise(kernel, rows, out);
+        }
         let panels = self.packed_rows.get(|| pack_rows(&Rows::Dense(convert::<T>(&self.rows).view())));
         let Some(whitening) = &self.whitening else {
             return kernel.values(rows, panels, out, count);
@@ -115,6 +118,23 @@ impl Landmarks {
         kernel.values(rows, panels, &mut values, count);
         if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
+        }
+    }
+}
+
+impl Landmarks {
+    /// As [`Landmarks::apply`], with kernel values one by one.
+    fn apply_pairwise<T: Scalar>(&self, kernel: Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
+        let count = self.rows.rows();
+        let landmarks = convert::<T>(&self.rows);
+        let mut values = vec![T::default(); rows.count() * count];
+        kernel.pairwise(rows, &Rows::from(&landmarks), &mut values);
+        let Some(whitening) = &self.whitening else { return out.copy_from_slice(&values) };
+        for (values, out) in values.chunks_exact(count).zip(out.chunks_exact_mut(count)) {
+            for (j, out) in out.iter_mut().enumerate() {
+                let sum: f64 = (0..=j).map(|i| values[i].to_f64() * whitening.row(i)[j]).sum();
+                *out = T::from_f64(sum);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //! A [`MapSpec`] says which map, as plain data; a [`Map`] is ready to be applied. Maps that draw their features from
 //! the kernel alone are built; those that look at rows are fitted to a sample. One file per map.
 
+mod binning;
 mod exact;
 mod fourier;
 mod landmarks;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use packed::Packed;
 
+pub(crate) use binning::{Binning, Grids};
 pub(crate) use fourier::Fourier;
 pub(crate) use landmarks::Landmarks;
 
@@ -22,8 +24,9 @@ use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::plan::available_memory;
 use crate::source::Source;
-use crate::stat::Sample;
-use crate::{Engine, Error, Kernel, Matrix, Result, Rows, Scalar};
+use crate::stat::{CellSets, Sample};
+use crate::sweep::sweep;
+use crate::{Csr, Engine, Error, Kernel, Matrix, Result, Rows, Scalar};
 
 /// Which map, as plain data: kernel, method, size, seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +36,8 @@ pub struct MapSpec {
     pub kernel: Kernel,
     /// How features are made of it.
     pub method: Method,
-    /// D: real output features asked for, always. Landmarks may give fewer (their rank), the exact map gives its own number.
+    /// D: real output features asked for. Landmarks may give fewer (their rank), the exact map gives its own number; for binning, the
+    /// number of grids, which is that of the features of a row that are not zero.
     pub features: usize,
     /// Of all chance in the map.
     pub seed: u64,
@@ -59,6 +63,24 @@ pub enum Method {
         whiten: bool,
         /// A landmark is left out when what the others miss of it is at most this part of the largest k(x, x).
         tolerance: f64,
+    },
+    /// Random binning, for products of mixtures of hats: sparse features.
+    Binning {
+        /// What a cell of a grid becomes.
+        bins: Bins,
+    },
+}
+
+/// What a cell of a random grid becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Bins {
+    /// A feature of its own, if a row was seen in it.
+    Fitted,
+    /// One of `width` slots of its grid, with a sign, whether or not a row was seen in it.
+    Hashed {
+        /// Slots of each grid.
+        width: usize,
     },
 }
 
@@ -93,6 +115,7 @@ impl Method {
             Kernel::Linear => return Method::Exact,
             Kernel::Gaussian { .. } => FrequencyDraw::Orthogonal,
             Kernel::Laplace { .. } => FrequencyDraw::Independent,
+            Kernel::Hat { .. } => return Method::Binning { bins: Bins::Hashed { width: 64 } },
         };
         let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
         Method::Fourier { form, draw }
@@ -122,7 +145,12 @@ impl MapSpec {
 
     /// Whether the map looks at rows, so that it is fitted and not built.
     pub fn needs_sample(&self) -> bool {
-        matches!(self.method, Method::Landmarks { .. })
+        matches!(self.method, Method::Landmarks { .. } | Method::Binning { bins: Bins::Fitted })
+    }
+
+    /// Whether most features of a row are zero.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.method, Method::Binning { .. })
     }
 
     /// Everything that can be said without rows is in order.
@@ -135,6 +163,7 @@ impl MapSpec {
             Method::Exact => exact::validate(&self.kernel),
             Method::Fourier { form, draw } => fourier::validate(&self.kernel, form, draw, self.features),
             Method::Landmarks { tolerance, .. } => landmarks::validate(tolerance),
+            Method::Binning { bins } => binning::validate(&self.kernel, bins, self.features),
         }
     }
 
@@ -156,12 +185,28 @@ impl MapSpec {
                 reason: "landmarks are rows of the data",
                 instead: "fit it to a sample",
             }),
+            Method::Binning { bins: Bins::Hashed { width } } => {
+                let binning = Binning::hashed(Grids::draw(self, input_dim, check)?, width);
+                Ok(Map::from_binning(self.clone(), binning))
+            }
+            Method::Binning { bins: Bins::Fitted } => Err(Error::Unsupported {
+                what: "building a map with fitted bins from a seed".to_owned(),
+                reason: "its bins are the cells that rows were seen in",
+                instead: "fit it to rows, or hash the bins",
+            }),
         }
     }
 
     /// A map fitted to a sample of rows; where the map does not look at rows, the same as [`MapSpec::build`].
     pub fn fit(&self, engine: &Engine, sample: &Sample) -> Result<Map> {
         engine.phase("map", sample.population(), |check| {
+            if let Method::Binning { bins: Bins::Fitted } = self.method {
+                self.check(sample.columns(), engine.memory_limit())?;
+                let grids = Grids::draw(self, sample.columns(), check)?;
+                let mut cells = CellSets::zero(grids.count());
+                cells.absorb_rows(&grids, &sample.rows(sample.len()).view(), |_| true);
+                return self.with_bins(grids, &cells);
+            }
             let Method::Landmarks { whiten, tolerance } = self.method else {
                 return self.build_with(sample.columns(), engine.memory_limit(), check);
             };
@@ -173,6 +218,21 @@ impl MapSpec {
         })
     }
 
+    /// A map fitted to a source of which a sample was taken: what is fitted to all rows makes one more pass.
+    pub fn fit_to(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Map> {
+        let Method::Binning { bins: Bins::Fitted } = self.method else { return self.fit(engine, sample) };
+        self.check(source.input_dim(), engine.memory_limit())?;
+        let draw = |check: Check<'_>| Grids::draw(self, source.input_dim(), check);
+        let grids = engine.phase("map", sample.population(), draw)?;
+        let zero = || CellSets::zero(grids.count());
+        let cells = sweep(engine, source, "bins", zero, |cells, batch| cells.absorb(&grids, batch))?;
+        self.with_bins(grids, &cells)
+    }
+
+    fn with_bins(&self, grids: Grids, cells: &CellSets) -> Result<Map> {
+        Ok(Map::from_binning(self.clone(), Binning::fitted(grids, cells)?))
+    }
+
     /// A map for the rows of a source, and how far it is from the kernel on them: one pass.
     pub fn fit_certified(&self, engine: &Engine, source: &dyn Source) -> Result<(Map, Certificate)> {
         // Landmarks may turn out fewer than asked for; all else is known before the pass.
@@ -182,7 +242,7 @@ impl MapSpec {
             self.check(source.input_dim(), engine.memory_limit())?
         }
         let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
-        let map = self.fit(engine, &sample)?;
+        let map = self.fit_to(engine, source, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;
         Ok((map, certificate))
     }
@@ -205,9 +265,13 @@ impl MapSpec {
         Ok(())
     }
 
-    /// D of the map that will be made; at most that for landmarks.
+    /// D of the map that will be made; at most that for landmarks, at least that for fitted bins.
     pub fn output_dim(&self, input_dim: usize) -> usize {
-        if self.method == Method::Exact { input_dim } else { self.features }
+        match self.method {
+            Method::Exact => input_dim,
+            Method::Binning { bins: Bins::Hashed { width } } => self.features.saturating_mul(width),
+            _ => self.features,
+        }
     }
 
     /// Bytes while a map is made.
@@ -230,6 +294,8 @@ impl MapSpec {
             Method::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
             Method::Fourier { form: FourierForm::Offset, .. } => d * features,
             Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },
+            // Inverse pitches, shifts and factors; bins are as many as the rows have cells.
+            Method::Binning { .. } => d * features,
         };
         (entries * (8.0 + 8.0 + 4.0)) as u64
     }
@@ -250,6 +316,7 @@ pub(crate) enum State {
     Exact,
     Fourier(Fourier),
     Landmarks(Landmarks),
+    Binning(Binning),
 }
 
 impl Map {
@@ -286,6 +353,12 @@ impl Map {
         Map { spec, input_dim, output_dim, state: State::Landmarks(landmarks) }
     }
 
+    /// As [`Map::from_landmarks`], for bins.
+    pub(crate) fn from_binning(spec: MapSpec, binning: Binning) -> Map {
+        let (input_dim, output_dim) = (binning.input_dim(), binning.output_dim());
+        Map { spec, input_dim, output_dim, state: State::Binning(binning) }
+    }
+
     /// Features of `rows`, row i at `out[i·D..]`.
     ///
     /// The door is [`Map::transform`] or a sweep: rows here have the map's columns, are finite, and `out` has their size.
@@ -299,6 +372,7 @@ impl Map {
             State::Exact => exact::apply(rows, out),
             State::Fourier(fourier) => fourier.apply(rows, out, stream),
             State::Landmarks(landmarks) => landmarks.apply(self.spec.kernel, rows, out),
+            State::Binning(binning) => binning.apply(rows, out),
         }
     }
 
@@ -323,6 +397,39 @@ impl Map {
         Ok(out)
     }
 
+    /// Features of all rows without their zeros: for maps whose features are sparse.
+    pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
+        let State::Binning(binning) = &self.state else { return Err(self.not_sparse()) };
+        self.check_rows(rows)?;
+        let size = (rows.count() as u64).saturating_mul((self.spec.features * (4 + size_of::<T>())) as u64);
+        engine.check_memory(|| format!("{} × {} features", rows.count(), self.spec.features), 2 * size)?;
+        engine.install(|| binning.apply_sparse(rows))
+    }
+
+    /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
+    pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
+        match &self.state {
+            State::Binning(binning) => binning.apply_sparse(rows),
+            _ => Err(self.not_sparse()),
+        }
+    }
+
+    fn not_sparse(&self) -> Error {
+        Error::Unsupported {
+            what: format!("sparse features of {}", self.spec.kernel),
+            reason: "features of this map are hardly ever zero",
+            instead: "use transform",
+        }
+    }
+
+    /// Rows have the map's columns and are finite.
+    fn check_rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        if rows.columns() != self.input_dim {
+            return Err(Error::ColumnCount { expected: self.input_dim, found: rows.columns() });
+        }
+        rows.check_finite(0)
+    }
+
     /// Features of all rows, written to memory of the caller's, row after row.
     pub fn transform_into<T: Scalar>(
         &self,
@@ -330,14 +437,11 @@ impl Map {
         rows: &Rows<'_, T>,
         out: &mut [T],
     ) -> Result<()> {
-        if rows.columns() != self.input_dim {
-            return Err(Error::ColumnCount { expected: self.input_dim, found: rows.columns() });
-        }
+        self.check_rows(rows)?;
         let expected = rows.count().saturating_mul(self.output_dim);
         if out.len() != expected {
             return Err(Error::Length { what: "features to write", expected, found: out.len() });
         }
-        rows.check_finite(0)?;
         /// Rows between two looks at the observer.
         const STEP: usize = 4 * crate::sweep::BLOCK;
         for start in (0..rows.count()).step_by(STEP) {

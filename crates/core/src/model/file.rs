@@ -12,13 +12,14 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
+use bochner_simd::CELL_PRIME;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{Head, Model, Provenance, Training};
 use crate::encode::{Columns, Labels, Scaling};
-use crate::map::{Landmarks, State};
+use crate::map::{Binning, Bins, Grids, Landmarks, State};
 use crate::whole::WholeFile;
 use crate::{Certificate, Encoder, Error, LabelKind, Map, MapSpec, Matrix, Method, Result};
 
@@ -291,6 +292,24 @@ impl Model {
                 list.push(Tensor::numbers("whitening", vec![w.rows(), w.columns()], w.as_slice()));
             }
         }
+        if let State::Binning(binning) = self.map.state()
+            && let Some((ends, hashes)) = binning.bins()
+        {
+            let numbers = ends.iter().flat_map(|&end| (end as u64).to_le_bytes()).collect();
+            list.push(Tensor {
+                name: "bins.ends",
+                dtype: Dtype::U64,
+                shape: vec![ends.len()],
+                bytes: numbers,
+            });
+            let numbers = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+            list.push(Tensor {
+                name: "bins.hashes",
+                dtype: Dtype::U32,
+                shape: vec![hashes.len()],
+                bytes: numbers,
+            });
+        }
         if let Columns::Named { names } = self.encoder.columns() {
             list.extend(Tensor::names("columns.bytes", "columns.ends", names));
         }
@@ -345,10 +364,12 @@ fn checksum<'a>(meta: &Meta, tensors: impl Iterator<Item = (&'a str, &'a [u8])>)
 
 /// A hash of what the seed makes.
 fn fingerprint(map: &Map) -> String {
-    let State::Fourier(fourier) = map.state() else { return String::new() };
     let mut hash = Xxh3::new();
-    for numbers in fourier.regenerated() {
-        numbers.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    let mut add = |numbers: &[f64]| numbers.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    match map.state() {
+        State::Fourier(fourier) => fourier.regenerated().into_iter().for_each(&mut add),
+        State::Binning(binning) => binning.regenerated().iter().for_each(|numbers| add(numbers)),
+        State::Exact | State::Landmarks(_) => return String::new(),
     }
     format!("{:032x}", hash.digest128())
 }
@@ -422,6 +443,27 @@ impl<'a> File<'a> {
         Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance })
     }
 
+    /// Where the bins of each grid end, and their hashes, ascending within a grid.
+    fn bins(&self, grids: usize, count: usize) -> Result<(Vec<usize>, Vec<u32>)> {
+        let ends = self.bytes("bins.ends", Dtype::U64, &[grids])?.chunks_exact(8);
+        let ends: Vec<u64> = ends.map(|b| u64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
+        let hashes = self.bytes("bins.hashes", Dtype::U32, &[count])?.chunks_exact(4);
+        let hashes: Vec<u32> = hashes.map(|b| u32::from_le_bytes(b.try_into().unwrap_or_default())).collect();
+        let in_order = ends.windows(2).all(|w| w[0] <= w[1]) && ends.last() == Some(&(count as u64));
+        let mut start = 0;
+        let ascend = in_order
+            && ends.iter().all(|&end| {
+                let grid = &hashes[start..end as usize];
+                start = end as usize;
+                grid.windows(2).all(|w| w[0] < w[1]) && grid.last().is_none_or(|&h| h < CELL_PRIME)
+            });
+        if !ascend {
+            let (expected, found) = ("ascending hashes for each grid".to_owned(), "others".to_owned());
+            return Err(FileError::Tensor { name: "bins.hashes", expected, found }.into());
+        }
+        Ok((ends.into_iter().map(|end| end as usize).collect(), hashes))
+    }
+
     fn head(&self, meta: &Meta) -> Result<Head> {
         let (head, expected) = match &meta.head {
             HeadMeta::Features => (Head::Features, 0),
@@ -453,10 +495,17 @@ impl<'a> File<'a> {
             meta.input_dim,
             crate::plan::available_memory().unwrap_or(u64::MAX).min(MOST_REGENERATED),
         )?;
-        if !(1..=spec.output_dim(meta.input_dim)).contains(&meta.output_dim) {
-            return Err(mismatch("features", spec.output_dim(meta.input_dim), meta.output_dim));
+        let is_fitted = spec.method == Method::Binning { bins: Bins::Fitted };
+        let most = if is_fitted { u32::MAX as usize } else { spec.output_dim(meta.input_dim) };
+        if !(1..=most).contains(&meta.output_dim) {
+            return Err(mismatch("features", most, meta.output_dim));
         }
         let map = match spec.method {
+            Method::Binning { bins: Bins::Fitted } => {
+                let (ends, hashes) = self.bins(spec.features, meta.output_dim)?;
+                let grids = Grids::draw(&spec, meta.input_dim, &|_| Ok(()))?;
+                Map::from_binning(spec, Binning::from_parts(grids, ends, hashes)?)
+            }
             Method::Landmarks { whiten, .. } => {
                 let rows = self.matrix("landmarks", meta.output_dim, meta.input_dim)?;
                 let whitening =

@@ -26,8 +26,10 @@ pub struct Cost {
 /// The shape of a ridge fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RidgeShape {
-    /// The features.
+    /// The map.
     pub map: MapSpec,
+    /// Features that it gives, D.
+    pub features: usize,
     /// Columns of the rows, d.
     pub inputs: usize,
     /// Target columns, t.
@@ -45,7 +47,7 @@ impl RidgeShape {
     pub fn cost(&self) -> Cost {
         let f = |n: usize| n as f64;
         let (d, t, scalar) = (f(self.inputs), f(self.outputs), f(self.scalar_bytes));
-        let features = f(self.map.output_dim(self.inputs));
+        let features = f(self.features);
         let square = features * features * 8.0;
         // Tiles of the upper triangle, whole ones.
         let tiles = (features / f(TILE)).ceil();
@@ -123,7 +125,15 @@ mod tests {
     fn absurd_shapes_saturate() {
         let map = MapSpec { features: usize::MAX, ..MapSpec::landmarks(Kernel::Linear) };
         let huge = usize::MAX;
-        let shape = RidgeShape { map, inputs: huge, outputs: huge, folds: 5, scalar_bytes: 8, rows: None };
+        let shape = RidgeShape {
+            map,
+            features: huge,
+            inputs: huge,
+            outputs: huge,
+            folds: 5,
+            scalar_bytes: 8,
+            rows: None,
+        };
         assert_eq!(shape.cost().peak_bytes, u64::MAX);
     }
 }

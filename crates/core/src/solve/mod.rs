@@ -1,7 +1,9 @@
 //! From sums to coefficients.
 
+mod dual;
 mod normal;
 mod path;
 
+pub use dual::{Hinge, LinearSvm, SvmSolution};
 pub(crate) use normal::{Normal, Solution};
 pub(crate) use path::Path;

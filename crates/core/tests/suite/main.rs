@@ -2,6 +2,7 @@
 //!
 //! - `laws`: what holds exactly, over the table of all kernels and maps
 //! - `statistical`: what holds in expectation, each at a stated false-alarm rate, with mutants that must be rejected
+//! - `binning`: the same for cells of random grids
 //! - `oracle`: against naive code
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
@@ -9,6 +10,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod binning;
 mod golden;
 mod hostile;
 mod input;

@@ -3,8 +3,8 @@
 use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
-    Arrays, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, MatrixView,
-    Method, Rows, Target,
+    Arrays, Bins, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix,
+    MatrixView, Method, Rows, Target,
 };
 use bochner_testkit::{densify, sparse};
 
@@ -33,6 +33,13 @@ pub(crate) fn specs() -> Vec<MapSpec> {
         for whiten in [true, false] {
             let method = Method::Landmarks { whiten, tolerance: 1e-7 };
             specs.push(MapSpec { kernel, method, features: 30, seed: 4 });
+        }
+    }
+    let hat = Kernel::Hat { width: 6.0 };
+    specs.push(MapSpec { features: 30, seed: 4, ..MapSpec::landmarks(hat) });
+    for kernel in [laplace, hat] {
+        for bins in [Bins::Fitted, Bins::Hashed { width: 5 }] {
+            specs.push(MapSpec { kernel, method: Method::Binning { bins }, features: 20, seed: 5 });
         }
     }
     specs

@@ -1,0 +1,294 @@
+//! Random binning features, for products of one-dimensional kernels that are mixtures of hats.
+//!
+//! ```text
+//! k(Δ) = ∫ max(0, 1 − |Δ|/δ) p(δ) dδ,   p(δ) = δ·k̈(δ)          exp(−|Δ|/s):  δ ~ Gamma(2, s)
+//!
+//! grid g:   cell of x = (⌊(xⱼ − uⱼ)/δⱼ⌋)ⱼ,   δⱼ ~ p,  uⱼ uniform on [0, δⱼ)
+//! z(x):     1/√P at the cell of x in each of P grids, zero elsewhere
+//!
+//! E[z(x)·z(y)] = P(x and y share a cell) = ∏ⱼ k(xⱼ − yⱼ),        Var = k(1 − k)/P
+//! ```
+//! A cell is known by the hash of its indices. *Fitted* bins are the cells that the rows were seen in, numbered; a new row in a cell that
+//! was empty has a zero there. *Hashed* bins are B slots for each grid with a random sign: nothing to fit or store, and
+//! collisions add (1 − k)/(B·P) to the variance but no bias. One nonzero a grid: features are sparse. Costs d·P operations a row whatever the
+//! number of bins. The density p must not be negative, so the kernel's profile must be convex: Laplace is, the Gaussian is not.
+//! Rahimi & Recht (2007). `docs/book/binning.md`.
+
+use bochner_simd::{CELL_PRIME, GridsRef, Isa, cell_term, cells};
+use rayon::prelude::*;
+
+use super::{Bins, MapSpec};
+use crate::engine::Check;
+use crate::kernel::Pitch;
+use crate::random::{Draws, Stream};
+use crate::stat::CellSets;
+use crate::{Csr, Error, Kernel, Result, Rows, Scalar};
+
+/// Grids, and what their cells are called.
+#[derive(Clone, Debug)]
+pub(crate) struct Binning {
+    grids: Grids,
+    names: Names,
+}
+
+/// P grids over d columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Grids {
+    columns: usize,
+    count: usize,
+    inverse: Vec<f64>,
+    offset: Vec<f64>,
+    factor: Vec<u32>,
+    /// The hash of the row of zeros in each grid.
+    origin: Vec<u32>,
+}
+
+/// From the hash of a cell to its feature.
+#[derive(Clone, Debug)]
+enum Names {
+    /// Grid g's features are those from the end of the grid before to `ends[g]`, one for each hash in ascending order.
+    Fitted { ends: Vec<usize>, hashes: Vec<u32> },
+    /// Grid g's features are the `width` from g·width on.
+    Hashed { width: usize },
+}
+
+pub(super) fn validate(kernel: &Kernel, bins: Bins, grids: usize) -> Result<()> {
+    if kernel.pitch().is_none() {
+        let reason = match kernel {
+            Kernel::Gaussian { .. } => {
+                "its profile is not convex near zero, so it is no mixture of hat kernels: the density δ·k̈(δ) of pitches would be negative"
+            }
+            _ => "it is not a product of one-dimensional functions of x − y",
+        };
+        let instead = "use laplace or hat, or another map";
+        return Err(Error::Unsupported { what: format!("random binning for {kernel}"), reason, instead });
+    }
+    match bins {
+        Bins::Hashed { width: 0 } => {
+            Err(Error::Parameter { name: "width", expected: "at least 1", found: "0".to_owned() })
+        }
+        Bins::Hashed { width } if width.checked_mul(grids).is_none_or(|all| all > u32::MAX as usize) => {
+            Err(Error::Parameter {
+                name: "width",
+                expected: "such that grids × width is below 2³²",
+                found: format!("{grids} × {width}"),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Grids {
+    /// Draws the grids of a valid spec: grid g is a function of (seed, g), so that fewer grids are the first of more.
+    pub(crate) fn draw(spec: &MapSpec, columns: usize, check: Check<'_>) -> Result<Grids> {
+        let count = spec.features;
+        let Some(pitch) = spec.kernel.pitch() else {
+            validate(&spec.kernel, Bins::Fitted, count)?;
+            return Err(Error::NoColumns); // `validate` has refused it
+        };
+        let size = count * columns;
+        let mut grids = Grids {
+            columns,
+            count,
+            inverse: Vec::with_capacity(size),
+            offset: Vec::with_capacity(size),
+            factor: Vec::with_capacity(size),
+            origin: Vec::with_capacity(count),
+        };
+        for g in 0..count {
+            let mut draws = Draws::new(spec.seed, Stream::Grids, g as u64);
+            let mut origin = 0u64;
+            for _ in 0..columns {
+                let pitch = match pitch {
+                    // The sum of two exponentials.
+                    Pitch::Gamma { scale } => -scale * libm::log(draws.uniform() * draws.uniform()),
+                    Pitch::Fixed { width } => width,
+                };
+                let (inverse, offset) = (1.0 / pitch, draws.uniform());
+                let factor = 1 + draws.below(u64::from(CELL_PRIME) - 1) as u32;
+                origin += u64::from(cell_term(0.0, inverse, offset, factor));
+                grids.inverse.push(inverse);
+                grids.offset.push(offset);
+                grids.factor.push(factor);
+            }
+            grids.origin.push((origin % u64::from(CELL_PRIME)) as u32);
+            check((g + 1) as f64 / count as f64)?;
+        }
+        Ok(grids)
+    }
+
+    /// The number of grids, P.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The hashes of the cells of some rows: row i's at `out[i·P..]`.
+    pub(crate) fn hashes<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [u32]) {
+        match rows {
+            Rows::Dense(dense) => {
+                let mut double = Vec::with_capacity(rows.count() * self.columns);
+                (0..rows.count()).for_each(|i| double.extend(dense.row(i).iter().map(|x| x.to_f64())));
+                let grids = GridsRef {
+                    columns: self.columns,
+                    inverse: &self.inverse,
+                    offset: &self.offset,
+                    factor: &self.factor,
+                };
+                cells(Isa::best(), &double, grids, out);
+            }
+            Rows::Sparse(_) => {
+                for (i, out) in out.chunks_exact_mut(self.count).enumerate() {
+                    let entries: Vec<(usize, f64)> =
+                        rows.entries(i).map(|(j, x)| (j as usize, x.to_f64())).collect();
+                    out.iter_mut().enumerate().for_each(|(g, out)| *out = self.sparse_hash(g, &entries));
+                }
+            }
+        }
+    }
+
+    /// The origin's hash with the terms of some columns replaced.
+    fn sparse_hash(&self, g: usize, entries: &[(usize, f64)]) -> u32 {
+        let prime = u64::from(CELL_PRIME);
+        let mut sum = u64::from(self.origin[g]);
+        for &(j, x) in entries {
+            let at = g * self.columns + j;
+            let term = |x: f64| u64::from(cell_term(x, self.inverse[at], self.offset[at], self.factor[at]));
+            sum = (sum + term(x) + prime - term(0.0)) % prime;
+        }
+        sum as u32
+    }
+}
+
+impl Binning {
+    /// Grids whose cells are the ones that were seen.
+    pub(crate) fn fitted(grids: Grids, cells: &CellSets) -> Result<Binning> {
+        let (mut ends, mut hashes) = (Vec::new(), Vec::new());
+        for set in cells.sorted() {
+            hashes.extend(set);
+            ends.push(hashes.len());
+        }
+        Binning::from_parts(grids, ends, hashes)
+    }
+
+    /// From stored state: ascending hashes for each grid.
+    pub(crate) fn from_parts(grids: Grids, ends: Vec<usize>, hashes: Vec<u32>) -> Result<Binning> {
+        if hashes.len() > u32::MAX as usize {
+            return Err(Error::Parameter {
+                name: "grids",
+                expected: "such that there are fewer than 2³² bins",
+                found: format!("{} bins", hashes.len()),
+            });
+        }
+        Ok(Binning { grids, names: Names::Fitted { ends, hashes } })
+    }
+
+    /// Grids whose cells share slots.
+    pub(crate) fn hashed(grids: Grids, width: usize) -> Binning {
+        Binning { grids, names: Names::Hashed { width } }
+    }
+
+    pub(super) fn input_dim(&self) -> usize {
+        self.grids.columns
+    }
+
+    pub(super) fn output_dim(&self) -> usize {
+        match &self.names {
+            Names::Fitted { hashes, .. } => hashes.len(),
+            Names::Hashed { width } => self.grids.count * width,
+        }
+    }
+
+    /// Where the bins of each grid end, and their hashes; none for hashed bins.
+    pub(crate) fn bins(&self) -> Option<(&[usize], &[u32])> {
+        match &self.names {
+            Names::Fitted { ends, hashes } => Some((ends, hashes)),
+            Names::Hashed { .. } => None,
+        }
+    }
+
+    /// What is regenerated from the seed, for the model's fingerprint.
+    pub(crate) fn regenerated(&self) -> [Vec<f64>; 3] {
+        let factors = self.grids.factor.iter().map(|&factor| f64::from(factor)).collect();
+        [self.grids.inverse.clone(), self.grids.offset.clone(), factors]
+    }
+
+    /// The feature and the sign of a cell of grid g; none if it was empty.
+    fn feature(&self, g: usize, hash: u32) -> Option<(u32, bool)> {
+        match &self.names {
+            Names::Fitted { ends, hashes } => {
+                let start = if g == 0 { 0 } else { ends[g - 1] };
+                let found = hashes[start..ends[g]].binary_search(&hash);
+                found.ok().map(|at| ((start + at) as u32, true))
+            }
+            Names::Hashed { width } => {
+                let mixed = mix(u64::from(hash) ^ (g as u64) << 32);
+                let slot = ((mixed >> 32) * *width as u64) >> 32;
+                Some((g as u32 * *width as u32 + slot as u32, mixed & 1 == 0))
+            }
+        }
+    }
+
+    /// z(x) of each row, sparse.
+    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
+        let count = self.grids.count;
+        let value = (1.0 / count as f64).sqrt();
+        let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..rows.count().div_ceil(PIECE))
+            .into_par_iter()
+            .map(|p| {
+                let rows = rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE));
+                let mut hashes = vec![0; rows.count() * count];
+                self.grids.hashes(&rows, &mut hashes);
+                let (mut lengths, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                for row in hashes.chunks_exact(count) {
+                    let before = indices.len();
+                    for (g, &hash) in row.iter().enumerate() {
+                        if let Some((feature, positive)) = self.feature(g, hash) {
+                            indices.push(feature);
+                            values.push(T::from_f64(if positive { value } else { -value }));
+                        }
+                    }
+                    lengths.push(indices.len() - before);
+                }
+                (lengths, indices, values)
+            })
+            .collect();
+        let mut starts = Vec::with_capacity(rows.count() + 1);
+        starts.push(0);
+        let total = pieces.iter().map(|piece| piece.1.len()).sum();
+        let (mut indices, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
+        for (lengths, piece_indices, piece_values) in pieces {
+            for length in lengths {
+                starts.push(starts[starts.len() - 1] + length);
+            }
+            indices.extend(piece_indices);
+            values.extend(piece_values);
+        }
+        Csr::new(self.output_dim(), starts, indices, values)
+    }
+
+    /// z(x) of each row, with its zeros.
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+        let (count, features) = (self.grids.count, self.output_dim());
+        let value = (1.0 / count as f64).sqrt();
+        let mut hashes = vec![0; rows.count() * count];
+        self.grids.hashes(rows, &mut hashes);
+        out.fill(T::default());
+        for (row, out) in hashes.chunks_exact(count).zip(out.chunks_exact_mut(features.max(1))) {
+            for (g, &hash) in row.iter().enumerate() {
+                if let Some((feature, positive)) = self.feature(g, hash) {
+                    out[feature as usize] = T::from_f64(if positive { value } else { -value });
+                }
+            }
+        }
+    }
+}
+
+/// Rows whose cells are found at once.
+const PIECE: usize = 256;
+
+/// Scatters a number over 64 bits (the finaliser of SplitMix64): slots and signs of a cell. Part of the model format.
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}

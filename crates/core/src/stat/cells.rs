@@ -1,0 +1,67 @@
+//! The cells of random grids that rows were seen in.
+//!
+//! ```text
+//! for each grid, the set of hashes of the rows' cells;      merged: unions
+//! ```
+//! A set does not know how often or in which order: weight equals repetition, and any split gives the same. Rows of weight 0 are passed over.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::Statistic;
+use crate::map::Grids;
+use crate::matrix::with_rows;
+use crate::source::Batch;
+use crate::{Rows, Scalar};
+
+/// A set of hashes for each grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellSets {
+    sets: Vec<HashSet<u32>>,
+}
+
+impl CellSets {
+    /// Of no rows.
+    pub(crate) fn zero(grids: usize) -> Self {
+        CellSets { sets: vec![HashSet::new(); grids] }
+    }
+
+    /// Reads a block, on the threads of the current pool.
+    pub(crate) fn absorb(&mut self, grids: &Grids, batch: &Batch<'_>) {
+        with_rows!(batch.rows, rows => self.absorb_rows(grids, &rows, |i| batch.weight(i) > 0.0));
+    }
+
+    pub(crate) fn absorb_rows<T: Scalar>(
+        &mut self,
+        grids: &Grids,
+        rows: &Rows<'_, T>,
+        kept: impl Fn(usize) -> bool + Sync,
+    ) {
+        /// Rows hashed at once.
+        const PIECE: usize = 256;
+        let count = grids.count();
+        let mut hashes = vec![0; rows.count() * count];
+        hashes.par_chunks_mut(PIECE * count).enumerate().for_each(|(p, out)| {
+            grids.hashes(&rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE)), out);
+        });
+        self.sets.par_iter_mut().enumerate().for_each(|(g, set)| {
+            set.extend((0..rows.count()).filter(|&i| kept(i)).map(|i| hashes[i * count + g]));
+        });
+    }
+
+    /// The hashes of each grid, ascending.
+    pub(crate) fn sorted(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
+        self.sets.iter().map(|set| {
+            let mut hashes: Vec<u32> = set.iter().copied().collect();
+            hashes.sort_unstable();
+            hashes
+        })
+    }
+}
+
+impl Statistic for CellSets {
+    fn merge(&mut self, other: &Self) {
+        self.sets.iter_mut().zip(&other.sets).for_each(|(set, other)| set.extend(other));
+    }
+}
