@@ -34,7 +34,7 @@ mod row;
 mod trig;
 
 pub use aligned::Aligned;
-pub use cells::{CELL_PRIME, GridsRef, cell_term, cells};
+pub use cells::{CELL_PRIME, Grids, cells};
 pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
 pub use panel::Panels;

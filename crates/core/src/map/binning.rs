@@ -14,7 +14,7 @@
 //! number of bins. The density p must not be negative, so the kernel's profile must be convex: Laplace is, the Gaussian is not.
 //! Rahimi & Recht (2007). `docs/book/binning.md`.
 
-use bochner_simd::{CELL_PRIME, GridsRef, Isa, cell_term, cells};
+use bochner_simd::{CELL_PRIME, Grids as Packed, Isa, cells};
 use rayon::prelude::*;
 
 use super::{Bins, MapSpec};
@@ -34,11 +34,9 @@ pub(crate) struct Binning {
 /// P grids over d columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Grids {
-    columns: usize,
-    count: usize,
-    inverse: Vec<f64>,
-    offset: Vec<f64>,
-    factor: Vec<u32>,
+    packed: Packed,
+    /// 1/pitch, shift/pitch and hash factor, grid by grid.
+    drawn: Vec<(f64, f64, u32)>,
     /// The hash of the row of zeros in each grid.
     origin: Vec<u32>,
 }
@@ -86,58 +84,44 @@ impl Grids {
             validate(&spec.kernel, Bins::Fitted, count)?;
             return Err(Error::NoColumns); // `validate` has refused it
         };
-        let size = count * columns;
-        let mut grids = Grids {
-            columns,
-            count,
-            inverse: Vec::with_capacity(size),
-            offset: Vec::with_capacity(size),
-            factor: Vec::with_capacity(size),
-            origin: Vec::with_capacity(count),
-        };
+        let mut drawn = Vec::with_capacity(count * columns);
         for g in 0..count {
             let mut draws = Draws::new(spec.seed, Stream::Grids, g as u64);
-            let mut origin = 0u64;
             for _ in 0..columns {
                 let pitch = match pitch {
                     // The sum of two exponentials.
                     Pitch::Gamma { scale } => -scale * libm::log(draws.uniform() * draws.uniform()),
                     Pitch::Fixed { width } => width,
                 };
-                let (inverse, offset) = (1.0 / pitch, draws.uniform());
-                let factor = 1 + draws.below(u64::from(CELL_PRIME) - 1) as u32;
-                origin += u64::from(cell_term(0.0, inverse, offset, factor));
-                grids.inverse.push(inverse);
-                grids.offset.push(offset);
-                grids.factor.push(factor);
+                let shift = draws.uniform();
+                drawn.push((1.0 / pitch, shift, 1 + draws.below(u64::from(CELL_PRIME) - 1) as u32));
             }
-            grids.origin.push((origin % u64::from(CELL_PRIME)) as u32);
             check((g + 1) as f64 / count as f64)?;
         }
-        Ok(grids)
+        let packed = Packed::pack(columns, count, |g, j| drawn[g * columns + j]);
+        let origin = |g| {
+            let sum: u64 = (0..columns).map(|j| u64::from(packed.term(g, j, 0.0))).sum();
+            (sum % u64::from(CELL_PRIME)) as u32
+        };
+        let origin = (0..count).map(origin).collect();
+        Ok(Grids { packed, drawn, origin })
     }
 
     /// The number of grids, P.
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.packed.count()
     }
 
     /// The hashes of the cells of some rows: row i's at `out[i·P..]`.
     pub(crate) fn hashes<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [u32]) {
         match rows {
             Rows::Dense(dense) => {
-                let mut double = Vec::with_capacity(rows.count() * self.columns);
+                let mut double = Vec::with_capacity(rows.count() * rows.columns());
                 (0..rows.count()).for_each(|i| double.extend(dense.row(i).iter().map(|x| x.to_f64())));
-                let grids = GridsRef {
-                    columns: self.columns,
-                    inverse: &self.inverse,
-                    offset: &self.offset,
-                    factor: &self.factor,
-                };
-                cells(Isa::best(), &double, grids, out);
+                cells(Isa::best(), &double, &self.packed, out);
             }
             Rows::Sparse(_) => {
-                for (i, out) in out.chunks_exact_mut(self.count).enumerate() {
+                for (i, out) in out.chunks_exact_mut(self.count().max(1)).enumerate() {
                     let entries: Vec<(usize, f64)> =
                         rows.entries(i).map(|(j, x)| (j as usize, x.to_f64())).collect();
                     out.iter_mut().enumerate().for_each(|(g, out)| *out = self.sparse_hash(g, &entries));
@@ -151,8 +135,7 @@ impl Grids {
         let prime = u64::from(CELL_PRIME);
         let mut sum = u64::from(self.origin[g]);
         for &(j, x) in entries {
-            let at = g * self.columns + j;
-            let term = |x: f64| u64::from(cell_term(x, self.inverse[at], self.offset[at], self.factor[at]));
+            let term = |x: f64| u64::from(self.packed.term(g, j, x));
             sum = (sum + term(x) + prime - term(0.0)) % prime;
         }
         sum as u32
@@ -188,13 +171,13 @@ impl Binning {
     }
 
     pub(super) fn input_dim(&self) -> usize {
-        self.grids.columns
+        self.grids.packed.columns()
     }
 
     pub(super) fn output_dim(&self) -> usize {
         match &self.names {
             Names::Fitted { hashes, .. } => hashes.len(),
-            Names::Hashed { width } => self.grids.count * width,
+            Names::Hashed { width } => self.grids.count() * width,
         }
     }
 
@@ -208,8 +191,9 @@ impl Binning {
 
     /// What is regenerated from the seed, for the model's fingerprint.
     pub(crate) fn regenerated(&self) -> [Vec<f64>; 3] {
-        let factors = self.grids.factor.iter().map(|&factor| f64::from(factor)).collect();
-        [self.grids.inverse.clone(), self.grids.offset.clone(), factors]
+        let drawn = &self.grids.drawn;
+        let part = |of: fn(&(f64, f64, u32)) -> f64| drawn.iter().map(of).collect();
+        [part(|grid| grid.0), part(|grid| grid.1), part(|grid| f64::from(grid.2))]
     }
 
     /// The feature and the sign of a cell of grid g; none if it was empty.
@@ -230,7 +214,7 @@ impl Binning {
 
     /// z(x) of each row, sparse.
     pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        let count = self.grids.count;
+        let count = self.grids.count();
         let value = (1.0 / count as f64).sqrt();
         let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..rows.count().div_ceil(PIECE))
             .into_par_iter()
@@ -268,7 +252,7 @@ impl Binning {
 
     /// z(x) of each row, with its zeros.
     pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
-        let (count, features) = (self.grids.count, self.output_dim());
+        let (count, features) = (self.grids.count(), self.output_dim());
         let value = (1.0 / count as f64).sqrt();
         let mut hashes = vec![0; rows.count() * count];
         self.grids.hashes(rows, &mut hashes);
