@@ -132,10 +132,18 @@ impl Map {
         let job = Job::for_rows(threads, rows.count());
         let features = job.run(py, |engine| self.model.map().transform_sparse(engine, rows))?;
         let (starts, indices, values) = features.into_parts();
-        let starts = PyArray1::from_iter(py, starts.into_iter().map(|start| start as i64));
-        // SciPy counts in signed numbers.
-        let indices = PyArray1::from_iter(py, indices.into_iter().map(i64::from));
-        (starts, indices, PyArray1::from_vec(py, values)).into_pyobject(py)
+        // SciPy counts in signed numbers, and in short ones where they do.
+        let is_short = values.len() <= i32::MAX as usize && self.output_dim() <= i32::MAX as usize;
+        let values = PyArray1::from_vec(py, values);
+        if is_short {
+            let starts: Vec<i32> = starts.into_iter().map(|start| start as i32).collect();
+            let indices: Vec<i32> = indices.into_iter().map(|index| index as i32).collect();
+            (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
+        } else {
+            let starts: Vec<i64> = starts.into_iter().map(|start| start as i64).collect();
+            let indices: Vec<i64> = indices.into_iter().map(i64::from).collect();
+            (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
+        }
     }
 
     /// Writes features straight into memory of NumPy's.

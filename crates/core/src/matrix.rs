@@ -176,6 +176,12 @@ impl<T: Scalar> Csr<T> {
         Ok(Csr { columns, starts, indices, values })
     }
 
+    /// As [`Csr::new`], of parts that are in order.
+    pub(crate) fn of_checked(columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Self {
+        debug_assert!(CsrView::new(columns, &starts, &indices, &values).is_ok(), "rows in order");
+        Csr { columns, starts, indices, values }
+    }
+
     /// Appends a row of (index, value) pairs with ascending indices below `columns`.
     ///
     /// # Panics

@@ -213,41 +213,43 @@ impl Binning {
     }
 
     /// z(x) of each row, sparse.
-    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        let count = self.grids.count();
+    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
+        let (n, count) = (rows.count(), self.grids.count());
         let value = (1.0 / count as f64).sqrt();
-        let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..rows.count().div_ceil(PIECE))
-            .into_par_iter()
-            .map(|p| {
-                let rows = rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE));
-                let mut hashes = vec![0; rows.count() * count];
-                self.grids.hashes(&rows, &mut hashes);
-                let (mut lengths, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-                for row in hashes.chunks_exact(count) {
-                    let before = indices.len();
-                    for (g, &hash) in row.iter().enumerate() {
-                        if let Some((feature, positive)) = self.feature(g, hash) {
-                            indices.push(feature);
-                            values.push(T::from_f64(if positive { value } else { -value }));
-                        }
+        let (positive, negative) = (T::from_f64(value), T::from_f64(-value));
+        // One place a grid, of which the rows of unseen cells leave some at their end.
+        let (mut indices, mut values) = (vec![0u32; n * count], vec![positive; n * count]);
+        let mut lengths = vec![0usize; n];
+        indices
+            .par_chunks_mut(PIECE * count)
+            .zip(values.par_chunks_mut(PIECE * count))
+            .zip(lengths.par_chunks_mut(PIECE))
+            .enumerate()
+            .for_each(|(p, ((indices, values), lengths))| {
+                let mut hashes = vec![0; indices.len()];
+                self.grids.hashes(&rows.slice(p * PIECE..n.min((p + 1) * PIECE)), &mut hashes);
+                for (i, row) in hashes.chunks_exact(count).enumerate() {
+                    let found = row.iter().enumerate().filter_map(|(g, &hash)| self.feature(g, hash));
+                    for (at, (feature, is_positive)) in found.enumerate() {
+                        indices[i * count + at] = feature;
+                        values[i * count + at] = if is_positive { positive } else { negative };
+                        lengths[i] = at + 1;
                     }
-                    lengths.push(indices.len() - before);
                 }
-                (lengths, indices, values)
-            })
-            .collect();
-        let mut starts = Vec::with_capacity(rows.count() + 1);
+            });
+        let mut starts = Vec::with_capacity(n + 1);
         starts.push(0);
-        let total = pieces.iter().map(|piece| piece.1.len()).sum();
-        let (mut indices, mut values) = (Vec::with_capacity(total), Vec::with_capacity(total));
-        for (lengths, piece_indices, piece_values) in pieces {
-            for length in lengths {
-                starts.push(starts[starts.len() - 1] + length);
+        for (i, length) in lengths.into_iter().enumerate() {
+            let (from, to) = (i * count, starts[i]);
+            if from != to {
+                indices.copy_within(from..from + length, to);
+                values.copy_within(from..from + length, to);
             }
-            indices.extend(piece_indices);
-            values.extend(piece_values);
+            starts.push(to + length);
         }
-        Csr::new(self.output_dim(), starts, indices, values)
+        indices.truncate(starts[n]);
+        values.truncate(starts[n]);
+        Csr::of_checked(self.output_dim(), starts, indices, values)
     }
 
     /// z(x) of each row, with its zeros.

@@ -403,13 +403,13 @@ impl Map {
         self.check_rows(rows)?;
         let size = (rows.count() as u64).saturating_mul((self.spec.features * (4 + size_of::<T>())) as u64);
         engine.check_memory(|| format!("{} × {} features", rows.count(), self.spec.features), 2 * size)?;
-        engine.install(|| binning.apply_sparse(rows))
+        Ok(engine.install(|| binning.apply_sparse(rows)))
     }
 
     /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
     pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
         match &self.state {
-            State::Binning(binning) => binning.apply_sparse(rows),
+            State::Binning(binning) => Ok(binning.apply_sparse(rows)),
             _ => Err(self.not_sparse()),
         }
     }

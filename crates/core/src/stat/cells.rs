@@ -6,6 +6,7 @@
 //! A set does not know how often or in which order: weight equals repetition, and any split gives the same. Rows of weight 0 are passed over.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use rayon::prelude::*;
 
@@ -18,13 +19,31 @@ use crate::{Rows, Scalar};
 /// A set of hashes for each grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellSets {
-    sets: Vec<HashSet<u32>>,
+    sets: Vec<HashSet<u32, BuildHasherDefault<Spread>>>,
+}
+
+/// Hashes of cells are hashes already: one multiplication moves their bits to where a table looks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
 }
 
 impl CellSets {
     /// Of no rows.
     pub(crate) fn zero(grids: usize) -> Self {
-        CellSets { sets: vec![HashSet::new(); grids] }
+        CellSets { sets: vec![HashSet::default(); grids] }
     }
 
     /// Reads a block, on the threads of the current pool.
