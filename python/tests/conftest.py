@@ -9,6 +9,13 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 
 
+def pytest_sessionfinish(session, exitstatus):
+    """A user's machine may lack what a test needs; the gate's may not."""
+    report = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("BOCHNER_GATE") and report and report.stats.get("skipped"):
+        session.exitstatus = 1
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)

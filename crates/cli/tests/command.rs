@@ -476,6 +476,7 @@ fn every_map_and_option_goes_through() {
         "--kernel laplace",
         "--kernel laplace(scale=3) --map landmarks",
         "--kernel linear",
+        "--kernel hat(width=5)",
         "--lambda 1e-4",
         "--folds 3",
         "--precision double",

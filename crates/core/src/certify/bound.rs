@@ -70,13 +70,13 @@ impl Bound {
             Method::Fourier { form, draw } => Bound::FiniteSet {
                 points,
                 delta: DELTA,
-                epsilon: finite_set(form, map.output_dim(), points, DELTA),
+                epsilon: finite_set(fourier_spread(form, map.output_dim()), points, DELTA),
                 holds: draw == FrequencyDraw::Independent,
             },
             Method::Binning { bins } => Bound::FiniteSet {
                 points,
                 delta: DELTA,
-                epsilon: finite_set_of_grids(bins, map.spec().features, points, DELTA),
+                epsilon: finite_set(grid_spread(bins, map.spec().features), points, DELTA),
                 holds: true,
             },
         })
@@ -94,25 +94,27 @@ impl Bound {
     }
 }
 
-/// ε of `features` for all pairs of `points` points.
-pub(crate) fn finite_set(form: FourierForm, features: usize, points: u64, delta: f64) -> f64 {
-    let factor = match form {
+/// ε for all pairs of `points` points, where one pair has P(|ẑ − k| ≥ ε) ≤ 2·exp(−ε²/spread).
+fn finite_set(spread: f64, points: u64, delta: f64) -> f64 {
+    (spread * (2.0 * libm::log(points.max(2) as f64) - libm::log(delta))).sqrt()
+}
+
+/// The spread of `features` Fourier features.
+fn fourier_spread(form: FourierForm, features: usize) -> f64 {
+    let terms = match form {
         FourierForm::Pairs => 4.0,
         FourierForm::Offset => 8.0,
     };
-    let points = points.max(2) as f64;
-    (factor * (2.0 * libm::log(points) - libm::log(delta)) / features as f64).sqrt()
+    terms / features as f64
 }
 
-/// ε of so many grids for all pairs of `points` points.
-pub(crate) fn finite_set_of_grids(bins: Bins, grids: usize, points: u64, delta: f64) -> f64 {
-    // Terms in [0, 1], or in [−1, 1] where slots have signs.
-    let factor = match bins {
+/// The spread of so many grids.
+fn grid_spread(bins: Bins, grids: usize) -> f64 {
+    let terms = match bins {
         Bins::Fitted => 0.5,
         Bins::Hashed { .. } => 2.0,
     };
-    let points = points.max(2) as f64;
-    (factor * (2.0 * libm::log(points) - libm::log(delta)) / grids as f64).sqrt()
+    terms / grids as f64
 }
 
 impl fmt::Display for Bound {
@@ -144,9 +146,9 @@ mod tests {
     #[test]
     fn the_number_of_features_for_a_million_points() {
         // D = (4/ε²)·ln(N²/δ) = 12,252 at N = 10⁶, ε = 0.1, δ = 0.05.
-        assert!(finite_set(FourierForm::Pairs, 12_252, 1_000_000, 0.05) <= 0.1);
-        assert!(finite_set(FourierForm::Pairs, 12_250, 1_000_000, 0.05) > 0.1);
-        assert!(finite_set(FourierForm::Offset, 2 * 12_252, 1_000_000, 0.05) <= 0.1);
-        assert!(finite_set(FourierForm::Offset, 2 * 12_250, 1_000_000, 0.05) > 0.1);
+        assert!(finite_set(fourier_spread(FourierForm::Pairs, 12_252), 1_000_000, 0.05) <= 0.1);
+        assert!(finite_set(fourier_spread(FourierForm::Pairs, 12_250), 1_000_000, 0.05) > 0.1);
+        assert!(finite_set(fourier_spread(FourierForm::Offset, 2 * 12_252), 1_000_000, 0.05) <= 0.1);
+        assert!(finite_set(fourier_spread(FourierForm::Offset, 2 * 12_250), 1_000_000, 0.05) > 0.1);
     }
 }

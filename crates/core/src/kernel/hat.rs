@@ -12,6 +12,11 @@ pub(super) fn form(width: f64) -> Form {
     Form::Hat { width }
 }
 
+/// The factor of one column.
+pub(super) fn factor(x: f64, y: f64, width: f64) -> f64 {
+    (1.0 - (x - y).abs() / width).max(0.0)
+}
+
 /// All grids have this pitch.
 pub(super) fn pitch(width: f64) -> Pitch {
     Pitch::Fixed { width }

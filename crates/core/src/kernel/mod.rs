@@ -139,7 +139,7 @@ impl Kernel {
         match self.form() {
             Form::Product => pairs.map(|(a, b)| a * b).sum(),
             Form::Decay { distance, rate } => libm::exp(-rate * total(distance, pairs)),
-            Form::Hat { width } => pairs.map(|(a, b)| (1.0 - (a - b).abs() / width).max(0.0)).product(),
+            Form::Hat { width } => pairs.map(|(a, b)| hat::factor(a, b, width)).product(),
         }
     }
 
@@ -172,18 +172,15 @@ impl Kernel {
             });
         }
         let mut out = Matrix::zeros(x.count(), y.count());
-        if let Form::Hat { .. } = self.form() {
-            self.pairwise(x, y, out.as_mut_slice());
-            return Ok(out);
-        }
-        match in_double(x) {
-            Some(x) if self.form() != Form::Product => {
+        match (in_double(x), self.packed_loop(), self.packed_loop()) {
+            (Some(x), Some(what), _) if self.form() != Form::Product => {
                 let mut values = vec![0.0; x.view().count() * y.count()];
                 let dense = densified(y);
-                self.values(&x.view(), &pack_rows(&Rows::from(&dense)), &mut values, y.count());
+                apply(&x.view(), &pack_rows(&Rows::from(&dense)), &what, &mut values, y.count());
                 out.as_mut_slice().iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
             }
-            _ => self.values(x, &pack_rows(y), out.as_mut_slice(), y.count()),
+            (_, _, Some(what)) => apply(x, &pack_rows(y), &what, out.as_mut_slice(), y.count()),
+            _ => self.pairwise(x, y, out.as_mut_slice()),
         }
         Ok(out)
     }
@@ -203,19 +200,13 @@ impl Kernel {
         }
     }
 
-    /// Kernel values of rows against packed columns, row i at `out[i·stride..]`; not for hats.
-    pub(crate) fn values<T: Scalar>(
-        &self,
-        rows: &Rows<'_, T>,
-        panels: &Panels<T>,
-        out: &mut [T],
-        stride: usize,
-    ) {
-        let what = match self.form() {
-            Form::Decay { distance, rate } => Apply::Exponential { distance, rate },
-            Form::Product | Form::Hat { .. } => Apply::Product,
-        };
-        apply(rows, panels, &what, out, stride);
+    /// The loop over packed columns that gives the kernel's values; none for hats, which are [pairwise](Kernel::pairwise).
+    pub(crate) fn packed_loop<T: Scalar>(&self) -> Option<Apply<'static, T>> {
+        match self.form() {
+            Form::Product => Some(Apply::Product),
+            Form::Decay { distance, rate } => Some(Apply::Exponential { distance, rate }),
+            Form::Hat { .. } => None,
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 //! number of bins. The density p must not be negative, so the kernel's profile must be convex: Laplace is, the Gaussian is not.
 //! Rahimi & Recht (2007). `docs/book/binning.md`.
 
-use bochner_simd::{CELL_PRIME, Grids as Packed, Isa, cells};
+use bochner_simd::{CELL_PRIME, Grids as PackedGrids, Isa, cells};
 use rayon::prelude::*;
 
 use super::{Bins, MapSpec};
@@ -34,7 +34,7 @@ pub(crate) struct Binning {
 /// P grids over d columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Grids {
-    packed: Packed,
+    packed: PackedGrids,
     /// 1/pitch, shift/pitch and hash factor, grid by grid.
     drawn: Vec<(f64, f64, u32)>,
     /// The hash of the row of zeros in each grid.
@@ -98,7 +98,7 @@ impl Grids {
             }
             check((g + 1) as f64 / count as f64)?;
         }
-        let packed = Packed::pack(columns, count, |g, j| drawn[g * columns + j]);
+        let packed = PackedGrids::pack(columns, count, |g, j| drawn[g * columns + j]);
         let origin = |g| {
             let sum: u64 = (0..columns).map(|j| u64::from(packed.term(g, j, 0.0))).sum();
             (sum % u64::from(CELL_PRIME)) as u32

@@ -14,7 +14,7 @@ use bochner_simd::{Apply, Isa, Panels};
 
 use super::Packed;
 use crate::engine::Check;
-use crate::kernel::{Form, apply, in_double, pack_rows};
+use crate::kernel::{apply, in_double, pack_rows};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
 
@@ -101,12 +101,10 @@ impl Landmarks {
             self.apply(kernel, &double.view(), &mut values);
             return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
         }
-        if let Form::Hat { .. } = kernel.form() {
-            return self.apply_pairwise(kernel, rows, out);
-        }
+        let Some(what) = kernel.packed_loop() else { return self.apply_pairwise(kernel, rows, out) };
         let panels = self.packed_rows.get(|| pack_rows(&Rows::Dense(convert::<T>(&self.rows).view())));
         let Some(whitening) = &self.whitening else {
-            return kernel.values(rows, panels, out, count);
+            return apply(rows, panels, &what, out, count);
         };
         let factor = self.packed_whitening.get(|| {
             let column = |j: usize, column: &mut [T]| {
@@ -115,7 +113,7 @@ impl Landmarks {
             Panels::pack(Isa::best(), count, count, column).upper_triangular()
         });
         let mut values = vec![T::default(); rows.count() * count];
-        kernel.values(rows, panels, &mut values, count);
+        apply(rows, panels, &what, &mut values, count);
         if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
         }

@@ -108,14 +108,14 @@ impl Method {
     /// Whitened landmarks that keep what single precision can resolve.
     pub const LANDMARKS: Method = Method::Landmarks { whiten: true, tolerance: 1e-7 };
 
-    /// The usual one for a kernel: exact if it has one, else Fourier features: orthogonal if the kernel is isotropic, in pairs if
+    /// The usual one for a kernel: exact if it has one, landmarks for hats, else Fourier features: orthogonal if the kernel is isotropic, in pairs if
     /// their number is even.
     pub fn auto(kernel: Kernel, features: usize) -> Method {
         let draw = match kernel {
             Kernel::Linear => return Method::Exact,
             Kernel::Gaussian { .. } => FrequencyDraw::Orthogonal,
             Kernel::Laplace { .. } => FrequencyDraw::Independent,
-            Kernel::Hat { .. } => return Method::Binning { bins: Bins::Hashed { width: 64 } },
+            Kernel::Hat { .. } => return Method::LANDMARKS,
         };
         let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
         Method::Fourier { form, draw }
@@ -201,6 +201,13 @@ impl MapSpec {
     pub fn fit(&self, engine: &Engine, sample: &Sample) -> Result<Map> {
         engine.phase("map", sample.population(), |check| {
             if let Method::Binning { bins: Bins::Fitted } = self.method {
+                if !sample.is_whole() {
+                    return Err(Error::Unsupported {
+                        what: "fitting bins to a part of the rows".to_owned(),
+                        reason: "the other rows would lie in cells that count as empty",
+                        instead: "fit to the source with fit_to",
+                    });
+                }
                 self.check(sample.columns(), engine.memory_limit())?;
                 let grids = Grids::draw(self, sample.columns(), check)?;
                 let mut cells = CellSets::zero(grids.count());

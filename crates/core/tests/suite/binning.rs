@@ -174,6 +174,9 @@ fn what_binning_cannot_do_is_refused() {
     assert!(refused(LAPLACE, Bins::Fitted).contains("fit it to rows"));
     assert!(refused(LAPLACE, Bins::Hashed { width: 0 }).contains("at least 1"));
     assert!(refused(LAPLACE, Bins::Hashed { width: 1 << 31 }).contains("below 2³²"));
+    let part = bochner::stat::Sample::of(&engine(1), &(&rows(60).0, &vec![0.0; 60]), 20, 0).unwrap();
+    let text = spec(LAPLACE, Bins::Fitted, 10).fit(&engine(1), &part).unwrap_err().to_string();
+    assert!(text.contains("part of the rows"), "{text}");
     let map = MapSpec::fourier(LAPLACE).build(INPUTS).unwrap();
     assert!(map.transform_sparse(&Engine::default(), &Rows::from(&rows(3).0)).is_err());
 }
