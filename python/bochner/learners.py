@@ -36,6 +36,7 @@ _METHODS: dict[str, dict[str, Any] | None] = {
     "orthogonal": {"kind": "fourier", "form": "pairs", "draw": "orthogonal"},
     "offset": {"kind": "fourier", "form": "offset", "draw": "independent"},
     "landmarks": {"kind": "landmarks", "whiten": True, "tolerance": 1e-7},
+    "binning": {"kind": "binning", "bins": {"kind": "fitted"}},
 }
 
 
@@ -87,6 +88,7 @@ class _KernelLearner(BaseEstimator):
         chosen = json.loads(model.method)
         estimator = cls(
             kernel=model.kernel,
+            **cls._words_of(model),
             n_components=model.features_asked,
             method=next((word for word, method in _METHODS.items() if method == chosen), "auto"),
             regularization="cv" if model.folds > 1 else model.regularization,
@@ -98,6 +100,11 @@ class _KernelLearner(BaseEstimator):
         if model.columns is not None:
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
         return estimator._adopt(model)
+
+    @classmethod
+    def _words_of(cls, model: Model) -> dict[str, Any]:
+        """Parameters of this class alone, as a model has them."""
+        return {}
 
     def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
         """A model of validated rows and targets (one column for each output)."""
@@ -113,6 +120,7 @@ class _KernelLearner(BaseEstimator):
             kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
             method=None if method is None else json.dumps(method),
             features=None if self.n_components is None else int(self.n_components),
+            loss=getattr(self, "loss", "ridge"),
             seed=seed_of(self.random_state),
             regularization=None if self.regularization == "cv" else float(self.regularization),
             folds=int(self.folds),
@@ -167,10 +175,10 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less.
-    method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
+        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256.
+    method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
+        whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
         independent for Laplace, none for linear; offsets if ``n_components`` is odd).
     regularization : "cv" or float, default="cv"
         λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
@@ -319,8 +327,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
 class KernelClassifier(ClassifierMixin, _KernelLearner):
     """Kernel classification at the cost of a linear model.
 
-    Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, decided by the
-    sign or by the largest. The width of the kernel and λ are chosen by cross-validation where they are not given.
+    Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, or a linear
+    support vector machine for each class against the rest, decided by the sign or by the largest. The width of the kernel and λ are chosen by cross-validation where they are not given.
 
     Parameters
     ----------
@@ -335,13 +343,15 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less.
-    method : {"auto", "fourier", "orthogonal", "offset", "landmarks"}, default="auto"
+        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256.
+    method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data; ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
+        whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
         independent for Laplace, none for linear; offsets if ``n_components`` is odd).
-    loss : {"ridge"}, default="ridge"
-        What is minimised: squared differences from the codes of the classes.
+    loss : {"ridge", "squared_hinge", "hinge"}, default="ridge"
+        What is minimised beside λ ‖c‖²: squared differences from the codes of the classes; or margins that are too small, max(0, 1 - m)² or
+        max(0, 1 - m), of each class against the rest (a linear support vector machine, as ``LinearSVC`` has it with
+        C = 1 / (2 λ n), its constant penalised like the coefficients). Margins hold the features of all rows in memory.
     regularization : "cv" or float, default="cv"
         λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
     folds : int, default=5
@@ -366,9 +376,16 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     lambda_ : float
         λ, given or chosen.
     cv_curve_ : ndarray of shape (n_lambdas, 2)
-        λ and mean squared error on left-out rows, summed over outputs; empty if λ was given.
-    degrees_of_freedom_ : float
-        tr S(S + λI)⁻¹: how many coefficients the data decide.
+        λ and mean squared error on left-out rows, summed over outputs (the share of wrong classes where margins were
+        minimised); empty if λ was given.
+    degrees_of_freedom_ : float or None
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for losses of margins.
+    objective_ : float or None
+        ½ ‖c‖² + C Σ loss, summed over classes, where margins were minimised.
+    dual_objective_ : float or None
+        What no coefficients can be better than: the gap certifies the solution.
+    margin_ : float or None
+        γ = 1 / (‖c‖ max ‖z‖), the smallest of all classes, where margins were minimised.
     kernel_ : str
         The kernel with its width, as text.
     n_components_ : int
@@ -383,6 +400,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     See Also
     --------
     KernelRegressor : The same for numbers.
+    KernelSVC : With the exact kernel.
     LandmarkFeatures : Features alone, from rows of the data.
     sklearn.linear_model.RidgeClassifierCV : The same loss on the columns themselves.
 
@@ -404,7 +422,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelLearner._parameter_constraints,
-        "loss": [StrOptions({"ridge"})],
+        "loss": [StrOptions({"ridge", "squared_hinge", "hinge"})],
     }
 
     _head = "classification"
@@ -505,4 +523,9 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     def _adopt(self, model: Model, classes: np.ndarray | None = None):
         super()._adopt(model)
         self.classes_ = classes_of(*model.labels) if classes is None else classes
+        self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
         return self
+
+    @classmethod
+    def _words_of(cls, model: Model) -> dict[str, Any]:
+        return {"loss": model.loss}

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use bochner::encode::Columns;
+use bochner::model::Outcome;
+use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Head, LabelKind, Labels, Lambda, Matrix, Method, Model as Inner,
-    Target,
+    AnyRows, Arrays, Auto, Certificate, Head, LabelKind, Labels, Lambda, Loss, Matrix, Method,
+    Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -31,7 +33,7 @@ impl Model {
     /// cross-validation.
     #[staticmethod]
     #[pyo3(signature = (
-        rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, seed=0, regularization=None,
+        rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
         folds=5, standardize=true, columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
@@ -43,6 +45,7 @@ impl Model {
         kernel: &str,
         method: Option<&str>,
         features: Option<usize>,
+        loss: &str,
         seed: u64,
         regularization: Option<f64>,
         folds: usize,
@@ -56,6 +59,7 @@ impl Model {
             kernel: kernel.parse().map_err(to_python)?,
             method: method.map(method_from_json).transpose()?,
             features,
+            loss: loss_named(loss)?,
             seed,
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
             precision: None,
@@ -74,14 +78,14 @@ impl Model {
         Ok(Model { inner })
     }
 
-    /// Outputs for each row: predictions of a regression, scores of a classification.
+    /// For each row: predictions of a regression, scores of a classification.
     fn decide<'py>(
         &self,
         py: Python<'py>,
         rows: AnyTable<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        array(py, self.outputs(py, &rows, threads)?)
+        array(py, self.inner.scores(&self.outputs(py, &rows, threads)?))
     }
 
     /// The class of each row, as a position in the labels.
@@ -160,7 +164,26 @@ impl Model {
     /// tr S(S + λI)⁻¹; none for a map alone.
     #[getter]
     fn degrees_of_freedom(&self) -> Option<f64> {
-        self.inner.training().map(|training| training.degrees_of_freedom)
+        self.inner.training().and_then(bochner::model::Training::degrees_of_freedom)
+    }
+
+    /// "ridge", "squared_hinge" or "hinge"; none for a map alone.
+    #[getter]
+    fn loss(&self) -> Option<&'static str> {
+        self.inner.training().map(|training| match training.outcome {
+            Outcome::Squares { .. } => "ridge",
+            Outcome::Margins { hinge: Hinge::Squared, .. } => "squared_hinge",
+            Outcome::Margins { hinge: Hinge::Plain, .. } => "hinge",
+        })
+    }
+
+    /// (primal value, dual value, margin), where margins were minimised.
+    #[getter]
+    fn margins(&self) -> Option<(f64, f64, f64)> {
+        match self.inner.training()?.outcome {
+            Outcome::Squares { .. } => None,
+            Outcome::Margins { primal, dual, margin, .. } => Some((primal, dual, margin)),
+        }
     }
 
     /// Outputs × features.
@@ -189,7 +212,7 @@ impl Model {
     #[getter]
     fn labels(&self) -> Option<(&'static str, Vec<String>)> {
         match self.inner.head() {
-            Head::Classification { labels } => {
+            Head::Classification { labels, .. } => {
                 Some((label_kind_name(labels.kind()), labels.texts().to_vec()))
             }
             Head::Features | Head::Regression => None,
@@ -274,6 +297,15 @@ pub(crate) fn certificate_json(certificate: &Certificate) -> PyResult<String> {
 
 fn unprintable(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+fn loss_named(name: &str) -> PyResult<Loss> {
+    match name {
+        "ridge" => Ok(Loss::Squares),
+        "squared_hinge" => Ok(Loss::Margins(Hinge::Squared)),
+        "hinge" => Ok(Loss::Margins(Hinge::Plain)),
+        other => Err(PyValueError::new_err(format!("expected ridge, squared_hinge or hinge, found {other}"))),
+    }
 }
 
 fn label_kind(name: &str) -> PyResult<LabelKind> {

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use bochner::KernelChoice;
 use bochner::encode::{Precision, Task};
+use bochner::solve::Hinge;
+use bochner::{KernelChoice, Loss};
 use bochner_io::Format;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -11,7 +12,7 @@ use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression and classification to CSV and LIBSVM files (.gz too) with randomized features, in
+/// Fits kernel ridge regression, classification and support vector machines to CSV and LIBSVM files (.gz too) with randomized features, in
 /// memory that does not grow with the file, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -95,10 +96,13 @@ pub(crate) struct FitArgs {
     /// How features are made of the kernel
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) map: MapArg,
-    /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows]
+    /// What is minimised: squared errors, or margins of classes that are too small
+    #[arg(long, value_enum, default_value = "squares")]
+    pub(crate) loss: LossArg,
+    /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows; 256 grids for binning]
     #[arg(long, short = 'D', value_name = "D")]
     pub(crate) features: Option<usize>,
-    /// Regularisation λ in (1/n)Σ(error)² + λ‖w‖² [default: chosen by cross-validation]
+    /// Regularisation λ in (1/n)Σ loss + λ‖w‖² [default: chosen by cross-validation]
     #[arg(long, value_name = "L", value_parser = value::positive, allow_negative_numbers = true, conflicts_with = "folds")]
     pub(crate) lambda: Option<f64>,
     /// Folds of the cross-validation that chooses λ, 2 to 64 [default: 5]
@@ -132,6 +136,7 @@ const FIT_EXAMPLES: &str = "\
 Examples:
   bochner fit houses.csv --target price -o houses.bochner
   bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
+  bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
   bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner";
 
 /// Predict the rows of a file, as CSV
@@ -234,6 +239,29 @@ pub(crate) enum MapArg {
     Offset,
     /// Kernel values at rows of the data (Nyström)
     Landmarks,
+    /// Cells of random grids, for laplace and hat: sparse
+    Binning,
+}
+
+/// What is minimised.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LossArg {
+    /// Squared errors (ridge), for numbers and classes
+    Squares,
+    /// max(0, 1 − margin)², for classes
+    SquaredHinge,
+    /// max(0, 1 − margin), for classes
+    Hinge,
+}
+
+impl From<LossArg> for Loss {
+    fn from(typed: LossArg) -> Loss {
+        match typed {
+            LossArg::Squares => Loss::Squares,
+            LossArg::SquaredHinge => Loss::Margins(Hinge::Squared),
+            LossArg::Hinge => Loss::Margins(Hinge::Plain),
+        }
+    }
 }
 
 /// The precision of rows and features.

@@ -63,7 +63,7 @@ pub(crate) fn measure(
 ) -> bochner::Result<Metrics> {
     let at = position(tables.columns(), target)?;
     let mut classes = match model.head() {
-        Head::Classification { labels } => Some(ClassMetrics::new(labels)),
+        Head::Classification { labels, .. } => Some(ClassMetrics::new(labels)),
         _ => None,
     };
     let mut numbers = NumberMetrics::default();

@@ -63,6 +63,7 @@ impl Job {
             kernel: args.kernel,
             method: method(args.map),
             features: args.features,
+            loss: args.loss.into(),
             seed: args.seed,
             lambda: match (args.lambda, args.folds) {
                 (Some(value), _) => Lambda::Given { value },
@@ -150,10 +151,18 @@ impl Job {
     ) -> Result<Summary, Failure> {
         let report = ModelReport::new(model);
         let labels = labels(model);
-        let cross_validation = report.left_out_error().map(|squared_error| {
+        let is_margin = matches!(self.recipe.auto.loss, bochner::Loss::Margins(_));
+        let cross_validation = report.left_out_error().map(|error| {
+            if is_margin {
+                return CrossValidation { wrong: Some(error), ..CrossValidation::default() };
+            }
             let constant = pass.constant_error(labels);
-            let explained = (constant > 0.0).then(|| 1.0 - squared_error / constant);
-            CrossValidation { squared_error, rmse: labels.is_none().then(|| squared_error.sqrt()), explained }
+            CrossValidation {
+                squared_error: Some(error),
+                rmse: labels.is_none().then(|| error.sqrt()),
+                explained: (constant > 0.0).then(|| 1.0 - error / constant),
+                wrong: None,
+            }
         });
         Ok(Summary {
             model: self.output.display().to_string(),
@@ -195,12 +204,13 @@ fn method(typed: MapArg) -> Option<Method> {
         MapArg::Orthogonal => fourier(FourierForm::Pairs, FrequencyDraw::Orthogonal),
         MapArg::Offset => fourier(FourierForm::Offset, FrequencyDraw::Independent),
         MapArg::Landmarks => Some(Method::LANDMARKS),
+        MapArg::Binning => Some(Method::Binning { bins: bochner::Bins::Fitted }),
     }
 }
 
 fn labels(model: &Model) -> Option<&Labels> {
     match model.head() {
-        bochner::Head::Classification { labels } => Some(labels),
+        bochner::Head::Classification { labels, .. } => Some(labels),
         _ => None,
     }
 }
@@ -221,14 +231,16 @@ struct Summary {
 }
 
 /// The error on rows that were left out.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CrossValidation {
     /// Summed over outputs.
-    squared_error: f64,
+    squared_error: Option<f64>,
     /// Of a regression.
     rmse: Option<f64>,
     /// 1 − error / error of the best constant.
     explained: Option<f64>,
+    /// The share of wrong classes, where margins were minimised.
+    wrong: Option<f64>,
 }
 
 impl Summary {
@@ -271,9 +283,10 @@ impl CrossValidation {
     fn text(&self) -> String {
         let explained =
             self.explained.map(|share| format!("{:.1} % of the variance explained", 100.0 * share));
-        let error = match self.rmse {
-            Some(rmse) => format!("RMSE {}", text::number(rmse)),
-            None => format!("squared error {}", text::number(self.squared_error)),
+        let error = match (self.wrong, self.rmse) {
+            (Some(wrong), _) => format!("{:.2} % wrong", 100.0 * wrong),
+            (None, Some(rmse)) => format!("RMSE {}", text::number(rmse)),
+            (None, None) => format!("squared error {}", text::number(self.squared_error.unwrap_or(0.0))),
         };
         let left_out = "on left-out rows";
         explained.map_or_else(

@@ -102,19 +102,20 @@ impl Job {
             }
             _ => vec![target.to_owned()],
         };
-        if let (true, Head::Classification { labels }) = (self.scores, self.model.head()) {
+        if let (true, Head::Classification { labels, .. }) = (self.scores, self.model.head()) {
             names.extend(labels.texts().iter().map(|label| format!("score_{label}")));
         }
         names.iter().map(|name| field(name)).collect::<Vec<_>>().join(",")
     }
 
     fn write_block(&self, outputs: &Matrix<f64>, to: &mut dyn Write) -> io::Result<()> {
-        let Head::Classification { labels } = self.model.head() else {
+        let Head::Classification { labels, .. } = self.model.head() else {
             return (0..outputs.rows()).try_for_each(|i| writeln!(to, "{}", joined(outputs.row(i))));
         };
+        let scores = self.model.scores(outputs);
         for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
             write!(to, "{}", field(labels.text(class)))?;
-            match (self.scores, outputs.row(i)) {
+            match (self.scores, scores.row(i)) {
                 (false, _) => writeln!(to)?,
                 // The one score of two classes is for the second and against the first.
                 (true, [score]) => writeln!(to, ",{}", joined(&[-score, *score]))?,

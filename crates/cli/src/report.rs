@@ -1,7 +1,7 @@
 //! What a model is, for people and as JSON.
 
 use bochner::certify::Certificate;
-use bochner::model::Training;
+use bochner::model::{Outcome, Training};
 use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ impl ModelReport {
         let (task, classes) = match model.head() {
             Head::Features => ("features", None),
             Head::Regression => ("regression", None),
-            Head::Classification { labels } => ("classification", Some(labels.texts().to_vec())),
+            Head::Classification { labels, .. } => ("classification", Some(labels.texts().to_vec())),
         };
         ModelReport {
             task,
@@ -71,11 +71,18 @@ impl ModelReport {
             _ if training.curve.is_empty() => "not chosen: too few distinct rows".to_owned(),
             folds => format!("by {folds}-fold cross-validation"),
         };
-        let freedom = text::number(training.degrees_of_freedom);
-        vec![
-            ("lambda", format!("{}, {how}", text::number(training.lambda))),
-            ("freedom", format!("{freedom} of {} degrees used", text::count(self.features as u64))),
-        ]
+        let outcome = match training.outcome {
+            Outcome::Squares { degrees_of_freedom } => {
+                let (freedom, all) = (text::number(degrees_of_freedom), text::count(self.features as u64));
+                ("freedom", format!("{freedom} of {all} degrees used"))
+            }
+            Outcome::Margins { primal, dual, margin, .. } => {
+                let gap = (primal - dual).max(0.0) / primal.abs().max(f64::MIN_POSITIVE);
+                let [primal, gap, margin] = [primal, gap, margin].map(text::number);
+                ("margin", format!("{margin}; objective {primal}, within {gap} of the best"))
+            }
+        };
+        vec![("lambda", format!("{}, {how}", text::number(training.lambda))), outcome]
     }
 
     /// What is promised of the kernel, and what was found.

@@ -34,7 +34,11 @@ fn main() -> Result<()> {
 
     let model = ridge.fit(&engine, &(&x, &y))?;
     if let Some(training) = model.training() {
-        println!("lambda {:.1e}, {:.0} degrees of freedom", training.lambda, training.degrees_of_freedom);
+        println!(
+            "lambda {:.1e}, {:.0} degrees of freedom",
+            training.lambda,
+            training.degrees_of_freedom().unwrap_or(0.0)
+        );
     }
     println!("{}", model.certificate());
 

@@ -9,7 +9,7 @@
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
-//! | [`project`] | z·c for each output, in f64 |
+//! | [`project`], [`project_back`] | z·c for each output, in f64; Σ y·z over rows |
 //!
 //! Each loop is written once, against a private trait of vector lanes, and compiled three times: portable
 //! code, AVX2+FMA and AVX-512. [`Isa`] names the choice; a value of it can only be had where the processor
@@ -38,7 +38,7 @@ pub use cells::{CELL_PRIME, Grids, cells};
 pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
 pub use panel::Panels;
-pub use project::project;
+pub use project::{project, project_back};
 pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};
 pub use row::{Apply, Distance, RowsRef, SparseRowsRef, apply, apply_sparse};
 pub use trig::sincos_turns;

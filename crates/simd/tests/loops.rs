@@ -2,7 +2,7 @@
 
 use bochner_simd::{
     Apply, Distance, Element, Extent, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse,
-    cross_tile, pack_columns, project, rank_tile,
+    cross_tile, pack_columns, project, project_back, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 
@@ -320,6 +320,23 @@ fn projections_are_dot_products_in_double_precision() {
                 2.0 + (0..width).map(|j| f64::from(single[i * width + j]) * c[o * width + j]).sum::<f64>()
             };
             let expected: Vec<f64> = (0..n * outputs).map(|at| cell(at / outputs, at % outputs)).collect();
+            assert_close(&out, &expected, Absolute(1e-12));
+        }
+    }
+}
+
+#[test]
+fn sums_of_rows_are_taken_in_double_precision() {
+    for isa in Isa::available() {
+        for (n, width, outputs) in [(1, 1, 1), (3, 17, 2), (40, 33, 5), (64, 100, 9)] {
+            let (z, y) = (normals(n, width, 13), normals(n, outputs, 14));
+            let single = typed::<f32>(&z);
+            let mut out = vec![2.0; outputs * width];
+            project_back(isa, RowsRef { data: &single, count: n, stride: width }, width, &y, &mut out);
+            let cell = |o: usize, j: usize| -> f64 {
+                2.0 + (0..n).map(|i| f64::from(single[i * width + j]) * y[i * outputs + o]).sum::<f64>()
+            };
+            let expected: Vec<f64> = (0..outputs * width).map(|at| cell(at / width, at % width)).collect();
             assert_close(&out, &expected, Absolute(1e-12));
         }
     }

@@ -3,6 +3,7 @@
 use bochner::Model;
 use bochner::encode::Columns;
 use bochner::learn::CurvePoint;
+use bochner::model::Outcome;
 use serde::Serialize;
 
 use crate::args::InspectArgs;
@@ -73,7 +74,11 @@ impl Found {
         if let Some(training) = &report.training {
             lines.push(("rows", text::count(training.rows)));
             lines.extend(report.training());
-            lines.extend(curve(&training.curve).map(|curve| ("λ curve", curve)));
+            let what = match training.outcome {
+                Outcome::Squares { .. } => "squared error",
+                Outcome::Margins { .. } => "wrong",
+            };
+            lines.extend(curve(&training.curve, what).map(|curve| ("λ curve", curve)));
         }
         lines.extend(report.certificate());
         aligned(&lines)
@@ -81,7 +86,7 @@ impl Found {
 }
 
 /// The error at each λ, from the smallest λ to the largest, by the height of a bar on a logarithmic scale.
-fn curve(points: &[CurvePoint]) -> Option<String> {
+fn curve(points: &[CurvePoint], what: &str) -> Option<String> {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let (first, last) = (points.first()?, points.last()?);
     let height = |point: &CurvePoint| point.error.max(f64::MIN_POSITIVE).ln();
@@ -100,7 +105,7 @@ fn curve(points: &[CurvePoint]) -> Option<String> {
     let number = |value| text::significant(value, 2);
     let [from, to] = [first.lambda, last.lambda].map(number);
     let [best, worst] = [best, worst].map(text::number);
-    Some(format!("{bars}  λ from {from} to {to}, squared error {best} to {worst}"))
+    Some(format!("{bars}  λ from {from} to {to}, {what} {best} to {worst}"))
 }
 
 #[cfg(test)]
@@ -116,10 +121,10 @@ mod tests {
                 .map(|(i, &error)| CurvePoint { lambda: 10f64.powi(i as i32), error })
                 .collect()
         };
-        let drawn = curve(&points(&[8.0, 1.0, 2.0])).unwrap();
+        let drawn = curve(&points(&[8.0, 1.0, 2.0]), "squared error").unwrap();
         assert_eq!(drawn, "█▁▃  λ from 1 to 100, squared error 1 to 8");
-        assert!(curve(&points(&[1.0, 1.0])).unwrap().starts_with("▁▁"));
-        assert!(curve(&points(&[1.0, f64::INFINITY])).unwrap().starts_with("▁█"));
-        assert!(curve(&[]).is_none());
+        assert!(curve(&points(&[1.0, 1.0]), "").unwrap().starts_with("▁▁"));
+        assert!(curve(&points(&[1.0, f64::INFINITY]), "").unwrap().starts_with("▁█"));
+        assert!(curve(&[], "").is_none());
     }
 }

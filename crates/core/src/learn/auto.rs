@@ -8,11 +8,12 @@
 
 use std::str::FromStr;
 
-use super::{Bandwidth, Family, Ridge};
+use super::{Bandwidth, Family, Ridge, Svm};
 use crate::certify::capacity;
 use crate::encode::{Encoder, Precision, Scaled, Scaling};
 use crate::matrix::with_rows;
 use crate::plan::Cost;
+use crate::solve::Hinge;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
@@ -40,6 +41,16 @@ impl FromStr for KernelChoice {
     }
 }
 
+/// What is minimised, beside λ‖w‖².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loss {
+    /// Squared errors: [`Ridge`], for numbers and for classes.
+    #[default]
+    Squares,
+    /// Margins that are too small: [`Svm`], for classes.
+    Margins(Hinge),
+}
+
 /// A fit with everything chosen from the data that is not given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Auto {
@@ -47,8 +58,10 @@ pub struct Auto {
     pub kernel: KernelChoice,
     /// The method; none for [`Method::auto`].
     pub method: Option<Method>,
-    /// D; none for 2,048, or the number of distinct rows where that is less.
+    /// D; none for 2,048, or the number of distinct rows where that is less; 256 grids for binning.
     pub features: Option<usize>,
+    /// What is minimised.
+    pub loss: Loss,
     /// Of all chance.
     pub seed: u64,
     /// How λ is found.
@@ -65,6 +78,7 @@ impl Default for Auto {
             kernel: KernelChoice::Tuned(Family::Gaussian),
             method: None,
             features: None,
+            loss: Loss::Squares,
             seed: 0,
             lambda: Lambda::CrossValidated { folds: 5 },
             precision: None,
@@ -101,14 +115,14 @@ impl Auto {
             KernelChoice::Given(kernel) => kernel,
             KernelChoice::Tuned(family) => Bandwidth::default().choose(engine, family, &sample, self.seed)?,
         };
-        let ridge = self.ridge(kernel, default_features(MapSpec::FEATURES, &sample));
+        let learner = self.learner(kernel, default_features(self.most_features(), &sample));
         let precision = self.precision(source);
         match scaling {
-            None if precision.bytes() == source.scalar_bytes() => ridge.fit_with(engine, source, &sample),
-            None => ridge.fit_with(engine, &self.rounded(source), &sample),
+            None if precision.bytes() == source.scalar_bytes() => learner.fit_with(engine, source, &sample),
+            None => learner.fit_with(engine, &self.rounded(source), &sample),
             Some(scaling) => {
                 let model =
-                    ridge.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
+                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
                 Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
             }
         }
@@ -116,7 +130,7 @@ impl Auto {
 
     /// What fitting will cost, as far as it can be told before the rows are seen.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        let mut cost = self.ridge(self.anchor(), MapSpec::FEATURES).plan(&self.rounded(source))?;
+        let mut cost = self.learner(self.anchor(), self.most_features()).plan(&self.rounded(source))?;
         if self.standardise {
             let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
             let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);
@@ -127,14 +141,14 @@ impl Auto {
 
     /// The map that will be made, with width 1 where it is still to be chosen.
     pub fn spec(&self) -> MapSpec {
-        self.ridge(self.anchor(), MapSpec::FEATURES).map
+        self.map(self.anchor(), self.most_features())
     }
 
     /// What is given is in order, and fits; D that is left to the data will fit too.
     fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
-        let features =
-            source.row_count().map_or(MapSpec::FEATURES, |n| n.clamp(2, MapSpec::FEATURES as u64) as usize);
-        self.ridge(self.anchor(), features / 2 * 2).check(engine, &self.rounded(source))
+        let most = self.most_features();
+        let features = source.row_count().map_or(most, |n| n.clamp(2, most as u64) as usize);
+        self.learner(self.anchor(), features / 2 * 2).check(engine, &self.rounded(source))
     }
 
     /// The source in the precision of the features.
@@ -158,11 +172,56 @@ impl Auto {
         }
     }
 
-    fn ridge(&self, kernel: Kernel, features: usize) -> Ridge {
+    fn map(&self, kernel: Kernel, features: usize) -> MapSpec {
         let features = self.features.unwrap_or(features);
         let method = self.method.unwrap_or_else(|| Method::auto(kernel, features));
-        let map = MapSpec { kernel, method, features, seed: self.seed };
-        Ridge { map, lambda: self.lambda, intercept: true }
+        MapSpec { kernel, method, features, seed: self.seed }
+    }
+
+    /// D where nothing is said.
+    fn most_features(&self) -> usize {
+        match self.method {
+            // Of a row that are not zero.
+            Some(Method::Binning { .. }) => 256,
+            _ => MapSpec::FEATURES,
+        }
+    }
+
+    fn learner(&self, kernel: Kernel, features: usize) -> Learner {
+        let (map, lambda) = (self.map(kernel, features), self.lambda);
+        match self.loss {
+            Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
+            Loss::Margins(hinge) => Learner::Svm(Svm { hinge, lambda, ..Svm::new(map) }),
+        }
+    }
+}
+
+/// The learner of a loss.
+enum Learner {
+    Ridge(Ridge),
+    Svm(Svm),
+}
+
+impl Learner {
+    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        match self {
+            Learner::Ridge(ridge) => ridge.check(engine, source),
+            Learner::Svm(svm) => svm.check(engine, source),
+        }
+    }
+
+    fn plan(&self, source: &dyn Source) -> Result<Cost> {
+        match self {
+            Learner::Ridge(ridge) => ridge.plan(source),
+            Learner::Svm(svm) => svm.plan(source),
+        }
+    }
+
+    fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
+        match self {
+            Learner::Ridge(ridge) => ridge.fit_with(engine, source, sample),
+            Learner::Svm(svm) => svm.fit_with(engine, source, sample),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
 use crate::matrix::with_rows;
-use crate::model::{Head, Model, Training};
+use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::{Cost, RidgeShape};
 use crate::random::Stream;
 use crate::solve::{Normal, Path, Solution};
@@ -39,6 +39,32 @@ pub enum Lambda {
     },
 }
 
+impl Lambda {
+    /// Parts that rows are divided into; 1 for all in one.
+    pub(super) fn folds(&self) -> usize {
+        match *self {
+            Lambda::Given { .. } => 1,
+            Lambda::CrossValidated { folds } => folds,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<()> {
+        match *self {
+            Lambda::Given { value } if !(value > 0.0 && value.is_finite()) => Err(Error::Parameter {
+                name: "lambda",
+                expected: "positive and finite",
+                found: value.to_string(),
+            }),
+            Lambda::CrossValidated { folds } if !(2..=64).contains(&folds) => Err(Error::Parameter {
+                name: "folds",
+                expected: "between 2 and 64",
+                found: folds.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Ridge regression or classification, by what the source asks to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ridge {
@@ -61,7 +87,7 @@ const FLAT: f64 = 1e-4;
 pub struct CurvePoint {
     /// λ.
     pub lambda: f64,
-    /// Mean squared error on left-out rows, summed over outputs.
+    /// On left-out rows: the mean squared error summed over outputs, or the share of wrong classes where margins were minimised.
     pub error: f64,
 }
 
@@ -73,7 +99,7 @@ impl Ridge {
 
     /// What fitting will cost.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        self.validate()?;
+        self.lambda.validate()?;
         self.map.validate()?;
         Ok(self.cost(source, self.map.output_dim(source.input_dim())))
     }
@@ -84,34 +110,11 @@ impl Ridge {
             features,
             inputs: source.input_dim(),
             outputs: source.target().outputs(),
-            folds: self.folds(),
+            folds: self.lambda.folds(),
             scalar_bytes: source.scalar_bytes(),
             rows: source.row_count(),
         };
         shape.cost()
-    }
-
-    fn folds(&self) -> usize {
-        match self.lambda {
-            Lambda::Given { .. } => 1,
-            Lambda::CrossValidated { folds } => folds,
-        }
-    }
-
-    fn validate(&self) -> Result<()> {
-        match self.lambda {
-            Lambda::Given { value } if !(value > 0.0 && value.is_finite()) => Err(Error::Parameter {
-                name: "lambda",
-                expected: "positive and finite",
-                found: value.to_string(),
-            }),
-            Lambda::CrossValidated { folds } if !(2..=64).contains(&folds) => Err(Error::Parameter {
-                name: "folds",
-                expected: "between 2 and 64",
-                found: folds.to_string(),
-            }),
-            _ => Ok(()),
-        }
     }
 
     /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the sums.
@@ -123,7 +126,7 @@ impl Ridge {
     }
 
     pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
-        self.validate()?;
+        self.lambda.validate()?;
         self.map.check(source.input_dim(), engine.memory_limit())?;
         if let Target::Classes { labels } = source.target()
             && labels.len() < 2
@@ -156,9 +159,9 @@ impl Ridge {
             rows: gram.rows(),
             lambda,
             curve,
-            degrees_of_freedom: freedom,
-            folds: self.folds(),
+            folds: self.lambda.folds(),
             intercept: self.intercept,
+            outcome: Outcome::Squares { degrees_of_freedom: freedom },
         };
         let Solution { coefficients, mut intercept } = solution;
         intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
@@ -167,7 +170,9 @@ impl Ridge {
             Matrix::from_fn(coefficients.columns(), coefficients.rows(), |o, j| coefficients.row(j)[o]);
         let head = match source.target() {
             Target::Numbers { .. } => Head::Regression,
-            Target::Classes { labels } => Head::Classification { labels: labels.clone() },
+            Target::Classes { labels } => {
+                Head::Classification { labels: labels.clone(), decision: Decision::Largest }
+            }
         };
         let encoder = Encoder::identity(source.input_dim());
         Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
@@ -199,7 +204,7 @@ impl Ridge {
 
     /// The pass over the rows.
     fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map, units: &Units) -> Result<Gram> {
-        let folds = self.folds();
+        let folds = self.lambda.folds();
         let target = source.target();
         let hash = ContentHash::new(self.map.seed, Stream::Folds);
         let (mut single, mut double) = (Buffers::default(), Buffers::default());
@@ -293,7 +298,11 @@ impl Ridge {
 }
 
 /// What a model says must be numbers.
-fn check_finite(coefficients: &Matrix<f64>, intercept: &[f64], certificate: &Certificate) -> Result<()> {
+pub(super) fn check_finite(
+    coefficients: &Matrix<f64>,
+    intercept: &[f64],
+    certificate: &Certificate,
+) -> Result<()> {
     let measured = certificate.measured.map_or(0.0, |m| m.mean + m.radius + m.largest);
     let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
         "the coefficients"

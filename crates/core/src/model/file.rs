@@ -17,7 +17,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Head, Model, Provenance, Training};
+use super::{Decision, Head, Model, Provenance, Training};
 use crate::encode::{Columns, Labels, Scaling};
 use crate::map::{Binning, Bins, Grids, Landmarks, State};
 use crate::whole::WholeFile;
@@ -173,7 +173,17 @@ enum ColumnsMeta {
 enum HeadMeta {
     Features,
     Regression,
-    Classification { labels: LabelKind, count: usize },
+    Classification {
+        labels: LabelKind,
+        count: usize,
+        /// Not written where it is the usual one: files from before there was another are read, and written, alike.
+        #[serde(default, skip_serializing_if = "is_usual")]
+        decision: Decision,
+    },
+}
+
+fn is_usual(decision: &Decision) -> bool {
+    *decision == Decision::default()
 }
 
 impl Model {
@@ -249,8 +259,8 @@ impl Model {
         let head = match &self.head {
             Head::Features => HeadMeta::Features,
             Head::Regression => HeadMeta::Regression,
-            Head::Classification { labels } => {
-                HeadMeta::Classification { labels: labels.kind(), count: labels.len() }
+            Head::Classification { labels, decision } => {
+                HeadMeta::Classification { labels: labels.kind(), count: labels.len(), decision: *decision }
             }
         };
         Meta {
@@ -313,7 +323,7 @@ impl Model {
         if let Columns::Named { names } = self.encoder.columns() {
             list.extend(Tensor::names("columns.bytes", "columns.ends", names));
         }
-        if let Head::Classification { labels } = &self.head {
+        if let Head::Classification { labels, .. } = &self.head {
             list.extend(Tensor::names("labels.bytes", "labels.ends", labels.texts()));
         }
         list.sort_by_key(|tensor| tensor.name);
@@ -468,15 +478,15 @@ impl<'a> File<'a> {
         let (head, expected) = match &meta.head {
             HeadMeta::Features => (Head::Features, 0),
             HeadMeta::Regression => (Head::Regression, meta.outputs.max(1)),
-            HeadMeta::Classification { labels, count } => {
+            HeadMeta::Classification { labels, count, decision } => {
                 let texts = self.names("labels.bytes", "labels.ends", *count)?;
                 let distinct = texts.iter().collect::<std::collections::BTreeSet<_>>().len();
                 if distinct != *count || *count < 2 {
                     let (what, expected) = ("different labels", (*count).max(2));
                     return Err(FileError::Mismatch { what, expected, found: distinct }.into());
                 }
-                let outputs = if *count == 2 { 1 } else { *count };
-                (Head::Classification { labels: Labels::new(*labels, texts) }, outputs)
+                let labels = Labels::new(*labels, texts);
+                (Head::Classification { labels, decision: *decision }, decision.outputs(*count))
             }
         };
         if expected != meta.outputs {

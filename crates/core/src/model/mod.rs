@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::{Columns, Labels, rows_of};
 use crate::learn::CurvePoint;
+use crate::solve::Hinge;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Result, Rows, Scalar};
@@ -17,16 +18,40 @@ pub enum Head {
     Features,
     /// The outputs are the predictions.
     Regression,
-    /// The outputs are scores: two classes by the sign of one, more by the largest.
+    /// The outputs are scores: two classes by the sign of one, more as `decision` says.
     Classification {
         /// The classes.
         labels: Labels,
+        /// How more than two are told apart.
+        decision: Decision,
     },
+}
+
+/// How more than two classes are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// One output for each class: the largest.
+    #[default]
+    Largest,
+    /// One output for each pair a < b of classes, in order (0, 1), (0, 2), … (1, 2), …: positive is a vote for b. The most votes; among equals, the
+    /// larger sum of outputs.
+    Votes,
+}
+
+impl Decision {
+    /// Outputs for so many classes.
+    pub fn outputs(self, classes: usize) -> usize {
+        match self {
+            _ if classes == 2 => 1,
+            Decision::Largest => classes,
+            Decision::Votes => classes * (classes - 1) / 2,
+        }
+    }
 }
 
 /// How the coefficients were found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Training {
     /// Rows with positive weight.
     pub rows: u64,
@@ -34,12 +59,45 @@ pub struct Training {
     pub lambda: f64,
     /// The cross-validation curve; empty if λ was given.
     pub curve: Vec<CurvePoint>,
-    /// tr S(S + λI)⁻¹: how many coefficients the data decide.
-    pub degrees_of_freedom: f64,
+    /// What was minimised, and what came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
     /// Folds of the cross-validation; 1 if λ was given.
     pub folds: usize,
     /// Whether a constant was fitted.
     pub intercept: bool,
+}
+
+/// What was minimised, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// Squared errors.
+    Squares {
+        /// tr S(S + λI)⁻¹: how many coefficients the data decide.
+        degrees_of_freedom: f64,
+    },
+    /// Margins that are too small.
+    Margins {
+        /// What a margin costs.
+        hinge: Hinge,
+        /// ½‖w‖² + Σ cᵢ·ℓ, summed over outputs.
+        primal: f64,
+        /// What no weights can be better than.
+        dual: f64,
+        /// γ = 1/(‖w‖·max ‖z‖), the smallest of all outputs: rows without loss are at least so far from the border, for their size.
+        margin: f64,
+    },
+}
+
+impl Training {
+    /// tr S(S + λI)⁻¹; none for other losses than squares.
+    pub fn degrees_of_freedom(&self) -> Option<f64> {
+        match self.outcome {
+            Outcome::Squares { degrees_of_freedom } => Some(degrees_of_freedom),
+            Outcome::Margins { .. } => None,
+        }
+    }
 }
 
 /// A fitted model.
@@ -200,15 +258,39 @@ impl Model {
         }
         out.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(i, out)| {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
+            out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
+            if self.map.spec().is_sparse() {
+                return self.decide_sparse(&piece, out);
+            }
             let mut z = vec![T::default(); piece.count() * features];
             match self.encoder.scaling() {
                 Some(scaling) => self.map.apply(&scaling.rows::<T, T>(&piece).view(), &mut z),
                 None => self.map.apply(&piece, &mut z),
             }
-            out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
             let z = bochner_simd::RowsRef { data: &z, count: piece.count(), stride: features };
             bochner_simd::project(bochner_simd::Isa::best(), z, features, self.coefficients.as_slice(), out);
         });
+    }
+
+    /// Adds the outputs of features whose zeros are not made.
+    fn decide_sparse<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
+        let features = match self.encoder.scaling() {
+            Some(scaling) => self.map.sparse_features(&scaling.rows::<T, T>(rows).view()),
+            None => self.map.sparse_features(rows),
+        };
+        // `is_sparse` has said that there are some.
+        let Ok(features) = features else { return };
+        for (i, out) in out.chunks_exact_mut(self.intercept.len()).enumerate() {
+            let (columns, values) = features.view().row(i);
+            for (o, out) in out.iter_mut().enumerate() {
+                let coefficients = self.coefficients.row(o);
+                *out += columns
+                    .iter()
+                    .zip(values)
+                    .map(|(&j, z)| z.to_f64() * coefficients[j as usize])
+                    .sum::<f64>();
+            }
+        }
     }
 
     /// The class of each row of outputs; all zero for a regression.
@@ -221,6 +303,32 @@ impl Model {
             (Head::Classification { .. }, [score]) => usize::from(*score > 0.0),
             (Head::Classification { .. }, row) => largest(row),
         };
-        (0..outputs.rows()).map(|i| class(outputs.row(i))).collect()
+        let scores = self.scores(outputs);
+        (0..scores.rows()).map(|i| class(scores.row(i))).collect()
+    }
+
+    /// One score for each class, the largest deciding, and one in all for two classes; the outputs themselves for a regression.
+    ///
+    /// Votes of pairs become votes plus a part below one half that grows with the sum of outputs, so that it decides among equals.
+    pub fn scores(&self, outputs: &Matrix<f64>) -> Matrix<f64> {
+        let Head::Classification { labels, decision: Decision::Votes } = &self.head else {
+            return outputs.clone();
+        };
+        let classes = labels.len();
+        if classes == 2 {
+            return outputs.clone();
+        }
+        let mut scores = Matrix::zeros(outputs.rows(), classes);
+        for i in 0..outputs.rows() {
+            let (to, mut sums) = (scores.row_mut(i), vec![0.0; classes]);
+            let pairs = (0..classes).flat_map(|a| (a + 1..classes).map(move |b| (a, b)));
+            for ((a, b), output) in pairs.zip(outputs.row(i)) {
+                to[if *output > 0.0 { b } else { a }] += 1.0;
+                sums[b] += output;
+                sums[a] -= output;
+            }
+            to.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum / (3.0 * (sum.abs() + 1.0)));
+        }
+        scores
     }
 }

@@ -1,9 +1,11 @@
-//! From sums to coefficients.
+//! From sums, or from features that are held, to coefficients.
 
 mod dual;
+mod newton;
 mod normal;
 mod path;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
+pub(crate) use newton::Newton;
 pub(crate) use normal::{Normal, Solution};
 pub(crate) use path::Path;

@@ -21,6 +21,11 @@ pub trait Statistic {
     fn merge(&mut self, other: &Self);
 }
 
+/// Nothing: for a pass that keeps what it reads elsewhere.
+impl Statistic for () {
+    fn merge(&mut self, (): &Self) {}
+}
+
 /// Two statistics of the same rows, from one pass.
 impl<A: Statistic, B: Statistic> Statistic for (A, B) {
     fn merge(&mut self, other: &Self) {

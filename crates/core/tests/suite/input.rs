@@ -1,8 +1,9 @@
 //! Bad input is an error that holds the numbers; nothing panics.
 
+use bochner::solve::Hinge;
 use bochner::{
     Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels,
-    Lambda, MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
+    Lambda, Loss, MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
 };
 use proptest::prelude::*;
 
@@ -287,12 +288,19 @@ proptest! {
             kernel: if given { KernelChoice::Given(kernel) } else { KernelChoice::Tuned(bochner::Family::Laplace) },
             method: Some(method),
             features: Some(features),
+            loss: Loss::Squares,
             seed,
             lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
             precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
         };
-        if let Ok(model) = auto.fit(&engine(1), &(&x, &y)) {
+        let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
+        let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };
+        let classes = Arrays::new(Rows::from(&x), codes.view(), None, target).unwrap();
+        let hinge = if seed % 3 == 0 { Hinge::Plain } else { Hinge::Squared };
+        let margins = Auto { loss: Loss::Margins(hinge), ..auto.clone() };
+        let fitted = [auto.fit(&engine(1), &(&x, &y)), margins.fit(&engine(1), &classes)];
+        for model in fitted.into_iter().flatten() {
             let bytes = model.to_bytes().unwrap();
             let predictions = model.decide(&engine(1), Rows::from(&x)).unwrap();
             if predictions.as_slice().iter().all(|y| y.is_finite()) {

@@ -4,6 +4,7 @@
 //! - `statistical`: what holds in expectation, each at a stated false-alarm rate, with mutants that must be rejected
 //! - `binning`: the same for cells of random grids
 //! - `oracle`: against naive code
+//! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
 //! - `input`: bad input and its messages
@@ -17,4 +18,5 @@ mod input;
 mod laws;
 mod oracle;
 mod statistical;
+mod svm;
 mod table;

@@ -1,0 +1,321 @@
+//! Linear support vector machines on features: one against the rest.
+//!
+//! ```text
+//! minimise (1/Σw) Σ wᵢ·ℓ(yᵢ·(c·z(xᵢ) + b)) + λ(‖c‖² + b²)         ℓ(m) = max(0, 1 − m) or its square,  y = ±1
+//! ```
+//! for each class against all others, or once for two. With C = 1/(2λΣw) this is LIBLINEAR's problem ½‖c‖² + C Σ wᵢ·ℓ, which also holds
+//! the constant back. Features are held in memory; squared hinge on dense ones goes by Newton's method, everything else by
+//! dual coordinate descent, both until the gap between primal and dual value is small. `docs/book/svm.md`.
+
+use rayon::prelude::*;
+
+use super::held::{AnyHeld, Held};
+use super::ridge::{CurvePoint, Lambda};
+use crate::certify::{Certificate, capacity};
+use crate::engine::Check;
+use crate::model::{Decision, Head, Model, Outcome, Training};
+use crate::plan::Cost;
+use crate::solve::{Hinge, LinearSvm, Newton, SvmSolution};
+use crate::source::{Source, Target};
+use crate::stat::Sample;
+use crate::sweep::BLOCK;
+use crate::{Encoder, Engine, Error, Labels, MapSpec, Matrix, Result, Rows, Scalar};
+
+/// A linear support vector machine on features of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Svm {
+    /// The features.
+    pub map: MapSpec,
+    /// What a margin costs.
+    pub hinge: Hinge,
+    /// How λ is found.
+    pub lambda: Lambda,
+    /// Whether to fit a constant, which is penalised like the coefficients.
+    pub intercept: bool,
+    /// The relative gap between primal and dual value that is small enough.
+    pub tolerance: f64,
+}
+
+/// Decades of the grid of λ, times the mean squared length of a row of features.
+const GRID: std::ops::RangeInclusive<i32> = -7..=0;
+
+/// Gap of the models that λ is chosen with: good enough to compare.
+const ROUGH: f64 = 1e-2;
+
+/// Rounds of coordinate descent, and of Newton's method, at most.
+const ROUNDS: usize = 10_000;
+
+/// Rounds while λ is chosen.
+const ROUGH_ROUNDS: usize = 300;
+
+impl Svm {
+    /// Squared hinge, λ by 5-fold cross-validation, a constant, a gap of 10⁻³.
+    pub fn new(map: MapSpec) -> Self {
+        Svm {
+            map,
+            hinge: Hinge::Squared,
+            lambda: Lambda::CrossValidated { folds: 5 },
+            intercept: true,
+            tolerance: 1e-3,
+        }
+    }
+
+    /// What fitting will cost; for a source of unknown length, with one block of rows.
+    pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
+        self.validate()?;
+        let rows = source.row_count().unwrap_or(BLOCK as u64);
+        let features = self.map.output_dim(source.input_dim());
+        let entries = if self.map.is_sparse() { self.map.features } else { features };
+        let (d, f) = (source.input_dim() as f64, |n: usize| n as f64);
+        let bytes = source.scalar_bytes() + if self.map.is_sparse() { 4 } else { 0 };
+        let outputs = source.target().outputs();
+        // Scores, directions and their images of each output beside the features.
+        let beside = rows.saturating_mul(24 + 8 * 4 * outputs as u64);
+        let sample = capacity(&self.map, source.input_dim()) as u64 * (source.input_dim() as u64) * 24;
+        Ok(Cost {
+            passes: 2,
+            multiply_adds_per_million_rows: 1e6 * d * f(features),
+            // A hundred visits of each row, there and back.
+            multiply_adds_to_solve: 200.0 * rows as f64 * f(entries) * f(outputs),
+            peak_bytes: rows
+                .saturating_mul((entries * bytes) as u64)
+                .saturating_add(beside)
+                .saturating_add(sample)
+                .saturating_add(self.map.bytes(source.input_dim())),
+        })
+    }
+
+    fn validate(&self) -> Result<()> {
+        self.lambda.validate()?;
+        self.map.validate()?;
+        if self.tolerance > 0.0 && self.tolerance < 1.0 {
+            return Ok(());
+        }
+        let expected = "between 0 and 1";
+        Err(Error::Parameter { name: "tolerance", expected, found: self.tolerance.to_string() })
+    }
+
+    /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the features.
+    pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
+        self.check(engine, source)?;
+        let capacity = capacity(&self.map, source.input_dim());
+        let sample = Sample::of(engine, source, capacity, self.map.seed)?;
+        self.fit_with(engine, source, &sample)
+    }
+
+    /// Everything that can be said before the rows are read.
+    pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        self.validate()?;
+        labels(source)?;
+        self.map.check(source.input_dim(), engine.memory_limit())?;
+        let what = || "a support vector machine, whose features stay in memory,".to_owned();
+        engine.check_memory(what, self.plan(source)?.peak_bytes)
+    }
+
+    /// Fits with a sample of the source's rows that was taken before.
+    pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
+        self.check(engine, source)?;
+        let labels = labels(source)?;
+        let map = self.map.fit_to(engine, source, sample)?;
+        let certificate = Certificate::measure(engine, &map, sample)?;
+        let held = AnyHeld::of(engine, source, &map, sample.population(), self.lambda.folds())?;
+        let (fitted, curve, lambda, rows) = match &held {
+            AnyHeld::F32(held) => self.solve(engine, held, labels)?,
+            AnyHeld::F64(held) => self.solve(engine, held, labels)?,
+        };
+        let training = Training {
+            rows: rows as u64,
+            lambda,
+            curve,
+            folds: self.lambda.folds(),
+            intercept: self.intercept,
+            outcome: fitted.outcome,
+        };
+        let head = Head::Classification { labels: labels.clone(), decision: Decision::Largest };
+        let encoder = Encoder::identity(source.input_dim());
+        let Fitted { coefficients, intercept, .. } = fitted;
+        super::ridge::check_finite(&coefficients, &intercept, &certificate)?;
+        if let Outcome::Margins { primal, dual, .. } = training.outcome
+            && !(primal.is_finite() && dual.is_finite())
+        {
+            return Err(Error::Overflow { what: "the objective" });
+        }
+        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
+    }
+
+    /// λ, the curve it was chosen from, and the model at it.
+    fn solve<T: Scalar>(
+        &self,
+        engine: &Engine,
+        held: &Held<T>,
+        labels: &Labels,
+    ) -> Result<(Fitted, Vec<CurvePoint>, f64, usize)> {
+        let problem = Problem::new(self, held, labels.len())?;
+        let rows = held.weights.len();
+        let (lambda, curve) = match self.lambda {
+            Lambda::Given { value } => (value, Vec::new()),
+            Lambda::CrossValidated { folds } => {
+                let choose = |check: Check<'_>| problem.choose(folds, check);
+                engine.phase("cross-validation", rows as u64, choose)?
+            }
+        };
+        let solve = |check: Check<'_>| {
+            let costs = problem.costs(lambda, |_| true);
+            problem.solve(&costs, self.tolerance, ROUNDS, check)
+        };
+        let solutions = engine.phase("solve", rows as u64, solve)?;
+        Ok((problem.fitted(solutions), curve, lambda, rows))
+    }
+}
+
+/// The classes of a source that has at least two.
+pub(super) fn labels(source: &dyn Source) -> Result<&Labels> {
+    match source.target() {
+        Target::Classes { labels } if labels.len() >= 2 => Ok(labels),
+        Target::Classes { labels } => Err(Error::OneClass { label: labels.text(0).to_owned() }),
+        Target::Numbers { .. } => Err(Error::Unsupported {
+            what: "a support vector machine for numbers".to_owned(),
+            reason: "margins are about classes",
+            instead: "give classes as the target, or fit a ridge regression",
+        }),
+    }
+}
+
+/// Held features as problems of two classes.
+struct Problem<'a, T> {
+    svm: &'a Svm,
+    held: &'a Held<T>,
+    rows: Rows<'a, T>,
+    outputs: usize,
+    /// 1 or −1: rows × outputs.
+    signs: Vec<f64>,
+    /// Mean squared length and largest length of a row.
+    size: f64,
+    largest: f64,
+}
+
+/// Coefficients of all outputs.
+struct Fitted {
+    coefficients: Matrix<f64>,
+    intercept: Vec<f64>,
+    outcome: Outcome,
+}
+
+impl<'a, T: Scalar> Problem<'a, T> {
+    fn new(svm: &'a Svm, held: &'a Held<T>, classes: usize) -> Result<Problem<'a, T>> {
+        let rows = held.rows()?;
+        let outputs = Decision::Largest.outputs(classes);
+        // One output is for the second of two classes.
+        let target = |o: usize| if outputs == 1 { 1 } else { o };
+        let sign = |class: usize, o: usize| if class == target(o) { 1.0 } else { -1.0 };
+        let signs =
+            held.classes.iter().flat_map(|&class| (0..outputs).map(move |o| sign(class, o))).collect();
+        let (mut sum, mut weight, mut largest) = (0.0, 0.0, 0.0f64);
+        for (i, w) in held.weights.iter().enumerate() {
+            let square: f64 = rows.entries(i).map(|(_, z)| z.to_f64() * z.to_f64()).sum();
+            (sum, weight, largest) = (sum + w * square, weight + w, largest.max(square));
+        }
+        if !(sum / weight).is_finite() {
+            return Err(Error::Overflow { what: "the lengths of the rows" });
+        }
+        // Features that are all zero leave nothing to choose.
+        let size = if sum > 0.0 { sum / weight } else { 1.0 };
+        Ok(Problem { svm, held, rows, outputs, signs, size, largest: largest.sqrt() })
+    }
+
+    /// cᵢ of the rows that take part: C·wᵢ with C = 1/(2λΣw).
+    fn costs(&self, lambda: f64, takes_part: impl Fn(usize) -> bool) -> Vec<f64> {
+        let weight = |i: usize| if takes_part(i) { self.held.weights[i] } else { 0.0 };
+        let total: f64 = (0..self.held.weights.len()).map(weight).sum();
+        let cost = 1.0 / (2.0 * lambda * total.max(f64::MIN_POSITIVE));
+        (0..self.held.weights.len()).map(|i| cost * weight(i)).collect()
+    }
+
+    fn solve(
+        &self,
+        costs: &[f64],
+        tolerance: f64,
+        most: usize,
+        check: Check<'_>,
+    ) -> Result<Vec<SvmSolution>> {
+        let Svm { hinge, intercept, map, .. } = self.svm;
+        if let (Hinge::Squared, Rows::Dense(features)) = (hinge, self.rows) {
+            let (signs, outputs, intercept) = (&self.signs, self.outputs, *intercept);
+            return Newton { features, signs, costs, outputs, intercept }.solve(tolerance, most, check);
+        }
+        (0..self.outputs)
+            .into_par_iter()
+            .map(|o| {
+                let signs: Vec<f64> = self.signs.iter().skip(o).step_by(self.outputs).copied().collect();
+                let (rows, hinge, intercept, seed) = (self.rows, *hinge, *intercept, map.seed);
+                LinearSvm { rows, signs: &signs, costs, hinge, intercept, seed }
+                    .descend(tolerance, most, check)
+            })
+            .collect()
+    }
+
+    /// The λ whose models err least on the folds they have not seen; the largest of equals.
+    fn choose(&self, folds: usize, check: Check<'_>) -> Result<(f64, Vec<CurvePoint>)> {
+        let grid: Vec<f64> = GRID.map(|e| self.size * 10f64.powi(e)).collect();
+        let (mut wrong, mut seen) = (vec![0.0; grid.len()], 0.0);
+        for fold in 0..folds {
+            let left_out = |i: &usize| self.held.folds[*i] == fold;
+            let out: Vec<usize> = (0..self.held.weights.len()).filter(left_out).collect();
+            if out.is_empty() || out.len() == self.held.weights.len() {
+                continue;
+            }
+            seen += out.iter().map(|&i| self.held.weights[i]).sum::<f64>();
+            for (l, &lambda) in grid.iter().enumerate() {
+                let part = |done: f64| (fold as f64 + (l as f64 + done) / grid.len() as f64) / folds as f64;
+                let costs = self.costs(lambda, |i| self.held.folds[i] != fold);
+                let solutions = self.solve(&costs, ROUGH, ROUGH_ROUNDS, &|done| check(part(done)))?;
+                let errs = |i: &&usize| self.class(**i, &solutions) != self.held.classes[**i];
+                wrong[l] += out.iter().filter(errs).map(|&i| self.held.weights[i]).sum::<f64>();
+            }
+        }
+        if !(seen > 0.0) {
+            return Ok((1e-3 * self.size, Vec::new()));
+        }
+        let point = |(&lambda, &wrong): (&f64, &f64)| CurvePoint { lambda, error: wrong / seen };
+        let curve: Vec<CurvePoint> = grid.iter().zip(&wrong).map(point).collect();
+        let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
+        let best = curve.iter().rev().find(|point| point.error <= least);
+        Ok((best.map_or(1e-3 * self.size, |point| point.lambda), curve))
+    }
+
+    /// The class that some solutions give to row i.
+    fn class(&self, i: usize, solutions: &[SvmSolution]) -> usize {
+        let score = |solution: &SvmSolution| {
+            let constant = if self.svm.intercept { solution.weights[self.rows.columns()] } else { 0.0 };
+            let sum: f64 = self.rows.entries(i).map(|(j, z)| z.to_f64() * solution.weights[j as usize]).sum();
+            sum + constant
+        };
+        let scores: Vec<f64> = solutions.iter().map(score).collect();
+        match scores[..] {
+            [score] => usize::from(score > 0.0),
+            _ => (0..scores.len()).fold(0, |best, o| if scores[o] > scores[best] { o } else { best }),
+        }
+    }
+
+    fn fitted(&self, solutions: Vec<SvmSolution>) -> Fitted {
+        let columns = self.rows.columns();
+        let norm = |s: &SvmSolution| s.weights[..columns].iter().map(|w| w * w).sum::<f64>().sqrt();
+        let widest = solutions.iter().map(norm).fold(0.0, f64::max);
+        let outcome = Outcome::Margins {
+            hinge: self.svm.hinge,
+            primal: solutions.iter().map(|s| s.primal).sum(),
+            dual: solutions.iter().map(|s| s.dual).sum(),
+            margin: normalised_margin(widest, self.largest),
+        };
+        let intercept =
+            solutions.iter().map(|s| if self.svm.intercept { s.weights[columns] } else { 0.0 }).collect();
+        let coefficients = Matrix::from_fn(solutions.len(), columns, |o, j| solutions[o].weights[j]);
+        Fitted { coefficients, intercept, outcome }
+    }
+}
+
+/// γ = 1/(‖w‖·max ‖z‖): a finite number also where nothing was learnt.
+pub(super) fn normalised_margin(norm: f64, largest: f64) -> f64 {
+    let size = norm * largest;
+    if size > 0.0 { (1.0 / size).min(f64::MAX) } else { 0.0 }
+}

@@ -1,0 +1,175 @@
+//! Support vector machines on features: what they minimise, what they promise, what they refuse.
+
+use bochner::model::Outcome;
+use bochner::solve::Hinge;
+use bochner::{
+    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix,
+    Method, Model, Rows, Svm, Target,
+};
+use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals};
+
+use crate::table::engine;
+
+/// Rings: class = how far from the origin, so that no line tells them apart.
+fn rings(n: usize, classes: usize, seed: u64) -> (Matrix<f64>, Matrix<f64>) {
+    let x = Matrix::new(n, 2, normals(n, 2, seed)).unwrap();
+    let class = |i: usize| (x.row(i)[0].hypot(x.row(i)[1]) / 0.8).floor().min(classes as f64 - 1.0);
+    let y = Matrix::from_fn(n, 1, |i, _| class(i));
+    (x, y)
+}
+
+fn labels(classes: usize) -> Target {
+    let texts = (0..classes).map(|c| c.to_string()).collect();
+    Target::Classes { labels: Labels::new(LabelKind::Integer, texts) }
+}
+
+fn fit<'a>(
+    svm: &Svm,
+    rows: impl Into<AnyRows<'a>>,
+    y: &'a Matrix<f64>,
+    weights: Option<&'a [f64]>,
+    classes: usize,
+    threads: usize,
+) -> Model {
+    let arrays = Arrays::new(rows, y.view(), weights, labels(classes)).unwrap();
+    svm.fit(&engine(threads), &arrays).unwrap()
+}
+
+fn error(model: &Model, x: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
+    let outputs = model.decide(&engine(1), Rows::from(x)).unwrap();
+    let classes = model.classes(&outputs);
+    classes.iter().enumerate().filter(|(i, c)| **c != y.row(*i)[0] as usize).count() as f64 / y.rows() as f64
+}
+
+fn gaussian(features: usize) -> MapSpec {
+    MapSpec { features, seed: 3, ..MapSpec::auto(Kernel::Gaussian { sigma: 0.8 }) }
+}
+
+fn binning(bins: Bins) -> MapSpec {
+    let method = Method::Binning { bins };
+    MapSpec { kernel: Kernel::Laplace { scale: 2.0 }, method, features: 60, seed: 3 }
+}
+
+fn given(map: MapSpec, hinge: Hinge) -> Svm {
+    Svm { hinge, lambda: Lambda::Given { value: 1e-3 }, tolerance: 1e-8, ..Svm::new(map) }
+}
+
+/// The value of a model's weights, by definition, is the primal value it reports, and the dual one is below it.
+#[test]
+fn objectives_are_what_the_weights_are_worth() {
+    let (x, y) = rings(400, 3, 1);
+    for map in [gaussian(60), binning(Bins::Fitted), binning(Bins::Hashed { width: 16 })] {
+        for hinge in [Hinge::Squared, Hinge::Plain] {
+            let model = fit(&given(map.clone(), hinge), Rows::from(&x), &y, None, 3, 2);
+            let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
+            let cost = 1.0 / (2.0 * 1e-3 * 400.0);
+            let mut value = 0.0;
+            for o in 0..3 {
+                let w = model.coefficients().row(o);
+                value += 0.5 * (w.iter().map(|w| w * w).sum::<f64>() + model.intercept()[o].powi(2));
+                for i in 0..400 {
+                    let sign = if y.row(i)[0] as usize == o { 1.0 } else { -1.0 };
+                    let short = (1.0 - sign * outputs.row(i)[o]).max(0.0);
+                    value += cost * if hinge == Hinge::Plain { short } else { short * short };
+                }
+            }
+            let Outcome::Margins { primal, dual, margin, hinge: said } = model.training().unwrap().outcome
+            else {
+                panic!("margins")
+            };
+            assert_close(&[primal], &[value], Relative(1e-9));
+            assert!(said == hinge && dual <= primal && primal - dual <= 3e-8 * primal, "{primal} {dual}");
+            assert!(margin > 0.0 && margin < 10.0);
+            assert!(error(&model, &x, &y) < 0.1, "{}", error(&model, &x, &y));
+        }
+    }
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_and_from_a_file() {
+    let (x, y) = rings(2500, 3, 2);
+    for (map, hinge) in [
+        (gaussian(64), Hinge::Squared),
+        (gaussian(64), Hinge::Plain),
+        (binning(Bins::Fitted), Hinge::Squared),
+    ] {
+        let svm = Svm { tolerance: 1e-3, ..given(map, hinge) };
+        let one = fit(&svm, Rows::from(&x), &y, None, 3, 1);
+        let bytes = one.to_bytes().unwrap();
+        for threads in [2, 7] {
+            assert_eq!(fit(&svm, Rows::from(&x), &y, None, 3, threads).to_bytes().unwrap(), bytes);
+        }
+        let loaded = Model::from_bytes(&bytes).unwrap();
+        let decide = |model: &Model| model.decide(&engine(1), Rows::from(&x)).unwrap();
+        assert_same_bits(decide(&one).as_slice(), decide(&loaded).as_slice());
+        assert_eq!(loaded.training(), one.training());
+    }
+}
+
+#[test]
+fn weight_equals_repetition_and_zero_is_absence() {
+    let (x, y) = rings(200, 3, 3);
+    let weights: Vec<f64> = (0..200).map(|i| f64::from(i % 3)).collect();
+    let repeated: Vec<usize> =
+        (0..200).flat_map(|i| std::iter::repeat_n(i as usize, i as usize % 3)).collect();
+    let many = Matrix::from_fn(repeated.len(), 2, |i, j| x.row(repeated[i])[j]);
+    let labels_of_many = Matrix::from_fn(repeated.len(), 1, |i, _| y.row(repeated[i])[0]);
+    for map in [gaussian(40), binning(Bins::Fitted)] {
+        for hinge in [Hinge::Squared, Hinge::Plain] {
+            let svm = given(map.clone(), hinge);
+            let weighted = fit(&svm, Rows::from(&x), &y, Some(&weights), 3, 2);
+            let plain = fit(&svm, Rows::from(&many), &labels_of_many, None, 3, 2);
+            let decide = |model: &Model| model.decide(&engine(1), Rows::from(&x)).unwrap();
+            assert_close(decide(&weighted).as_slice(), decide(&plain).as_slice(), Absolute(1e-2));
+        }
+    }
+}
+
+/// Sparse rows with the linear kernel stay sparse, and mean the same.
+#[test]
+fn sparse_rows_are_the_features_of_the_linear_kernel() {
+    let (x, y) = rings(150, 2, 4);
+    let mut sparse = Csr::empty(2);
+    for i in 0..150 {
+        sparse.push_row(Rows::from(&x).entries(i));
+    }
+    let svm = given(MapSpec::auto(Kernel::Linear), Hinge::Squared);
+    let dense = fit(&svm, Rows::from(&x), &y, None, 2, 2);
+    let found = fit(&svm, Rows::from(&sparse), &y, None, 2, 2);
+    assert_close(found.coefficients().as_slice(), dense.coefficients().as_slice(), Absolute(1e-4));
+}
+
+/// λ that is not given is one that does well on rows that were left out.
+#[test]
+fn lambda_is_chosen_on_left_out_rows() {
+    let (x, y) = rings(600, 3, 5);
+    let (test_x, test_y) = rings(600, 3, 6);
+    for (map, hinge) in [(gaussian(100), Hinge::Squared), (binning(Bins::Fitted), Hinge::Plain)] {
+        let model = fit(&Svm { hinge, ..Svm::new(map.clone()) }, Rows::from(&x), &y, None, 3, 2);
+        let training = model.training().unwrap();
+        assert_eq!((training.folds, training.curve.len()), (5, 8));
+        let least = training.curve.iter().map(|p| p.error).fold(f64::INFINITY, f64::min);
+        let chosen = training.curve.iter().find(|p| p.lambda.to_bits() == training.lambda.to_bits()).unwrap();
+        assert!(chosen.error <= least);
+        assert!((error(&model, &test_x, &test_y) - least).abs() < 0.06);
+        let worst = Svm { hinge, lambda: Lambda::Given { value: 1.0 }, ..Svm::new(map) };
+        let worst = fit(&worst, Rows::from(&x), &y, None, 3, 2);
+        assert!(error(&model, &test_x, &test_y) < error(&worst, &test_x, &test_y));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_the_numbers() {
+    let (x, y) = rings(50, 2, 7);
+    let svm = given(gaussian(20), Hinge::Squared);
+    let numbers = Arrays::new(Rows::from(&x), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
+    let error = svm.fit(&engine(1), &numbers).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("classes"), "{error}");
+    let one = Arrays::new(Rows::from(&x), y.view(), None, labels(1)).unwrap();
+    assert!(matches!(svm.fit(&engine(1), &one), Err(Error::OneClass { .. })));
+    let classes = Arrays::new(Rows::from(&x), y.view(), None, labels(2)).unwrap();
+    let tight = EngineSpec { memory_limit: Some(40_000), ..EngineSpec::default() }.build();
+    assert!(matches!(svm.fit(&tight, &classes), Err(Error::Memory { .. })));
+    assert!(Svm { tolerance: 0.0, ..svm.clone() }.fit(&engine(1), &classes).is_err());
+    assert!(Svm { lambda: Lambda::Given { value: 0.0 }, ..svm }.fit(&engine(1), &classes).is_err());
+}
