@@ -15,7 +15,7 @@ use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
-use crate::solve::{Hinge, LinearSvm, Newton, SvmSolution};
+use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
 use crate::source::{Source, Target};
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
@@ -71,6 +71,12 @@ impl Svm {
         let outputs = source.target().outputs();
         // Scores, directions and their images of each output beside the features.
         let beside = rows.saturating_mul(24 + 8 * 4 * outputs as u64);
+        // The Gram matrix that guides Newton's method, and its factor.
+        let guide = if self.hinge == Hinge::Squared && !self.map.is_sparse() && features <= MOST_FACTORED {
+            3 * 8 * (features as u64).pow(2)
+        } else {
+            0
+        };
         let sample = capacity(&self.map, source.input_dim()) as u64 * (source.input_dim() as u64) * 24;
         Ok(Cost {
             passes: 2,
@@ -80,6 +86,7 @@ impl Svm {
             peak_bytes: rows
                 .saturating_mul((entries * bytes) as u64)
                 .saturating_add(beside)
+                .saturating_add(guide)
                 .saturating_add(sample)
                 .saturating_add(self.map.bytes(source.input_dim())),
         })

@@ -6,6 +6,6 @@ mod normal;
 mod path;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
-pub(crate) use newton::Newton;
+pub(crate) use newton::{MOST_FACTORED, Newton};
 pub(crate) use normal::{Normal, Solution};
 pub(crate) use path::Path;

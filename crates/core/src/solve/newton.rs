@@ -8,16 +8,20 @@
 //! parabola between the points where a margin passes 1, so the lowest point is found from the margins alone. α is a point of the dual
 //! problem (see `dual.rs`) and w − ∇F its weights, so every gradient comes with a gap, which says when to stop.
 //!
-//! All outputs go together: what is read of the features serves every one of them. Rows are added up in pieces of 1,024, pieces in their order, so
-//! that threads do not change a bit.
+//! All outputs go together: what is read of the features serves every one of them. Only rows that count, mᵢ < 1 for some output, are read; after the
+//! first steps they are few. Conjugate gradients are led by P = I + 2s·Σ cᵢ·zᵢzᵢᵀ over these rows, s being the share of them that counts for an
+//! output on average: one Gram matrix and one factor for all outputs. Rows are added up in pieces of 1,024, pieces in their order, so that threads do
+//! not change a bit.
 
 use bochner_simd::{Isa, RowsRef, project, project_back};
 use rayon::prelude::*;
 
 use super::dual::{Hinge, SvmSolution};
 use crate::engine::Check;
-use crate::linalg::dot;
-use crate::{MatrixView, Result, Scalar};
+use crate::linalg::{Cholesky, dot};
+use crate::stat::Gram;
+use crate::sweep::BLOCK;
+use crate::{Matrix, MatrixView, Result, Scalar};
 
 /// One problem for each output, on the same features.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +50,8 @@ struct State {
 
 /// One output's conjugate gradients.
 struct Cg {
-    /// p so far, and Z·p.
+    /// p so far.
     step: Vec<f64>,
-    reach: Vec<f64>,
     residual: Vec<f64>,
     direction: Vec<f64>,
     /// Residual times its preconditioned self.
@@ -76,11 +79,24 @@ const WAVE: usize = 64;
 /// Steps of conjugate gradients within one of Newton's.
 const MOST_CG: usize = 200;
 
+/// The most features for which P is factored; for more, its diagonal has to do.
+pub(crate) const MOST_FACTORED: usize = 4096;
+
+/// Rows that the Gram matrix is made of, as a multiple of the features.
+const GRAM_ROWS: usize = 4;
+
+/// What leads the conjugate gradients.
+enum Guide {
+    /// P, as its factor.
+    Factor(Cholesky),
+    /// The inverse of its diagonal.
+    Diagonal(Vec<f64>),
+}
+
 impl<T: Scalar> Newton<'_, T> {
     /// Goes on until each relative gap is at most `tolerance`, or for `most` steps.
     pub(crate) fn solve(&self, tolerance: f64, most: usize, check: Check<'_>) -> Result<Vec<SvmSolution>> {
         let (n, size) = (self.features.rows(), self.features.columns() + usize::from(self.intercept));
-        let squares = self.squares(check)?;
         let mut done: Vec<Option<SvmSolution>> = vec![None; self.outputs];
         let start = |output| State {
             output,
@@ -92,7 +108,8 @@ impl<T: Scalar> Newton<'_, T> {
         };
         let mut going: Vec<State> = (0..self.outputs).map(start).collect();
         for round in 0..=most {
-            self.gradients(&mut going, round, check)?;
+            let rows = self.counting(&going);
+            self.gradients(&mut going, &rows, round, check)?;
             let finished = |state: &State| state.solution.gap() <= tolerance || round == most;
             for state in going.extract_if(.., |state| finished(state)) {
                 let alpha = (0..n).map(|i| 2.0 * self.costs[i] * self.short(&state, i)).collect();
@@ -101,11 +118,15 @@ impl<T: Scalar> Newton<'_, T> {
             if going.is_empty() {
                 break;
             }
-            let steps = self.steps(&going, &squares, check)?;
-            for (state, cg) in going.iter_mut().zip(steps) {
-                let length = self.line_search(state, &cg);
-                state.weights.iter_mut().zip(&cg.step).for_each(|(w, p)| *w += length * p);
-                state.scores.iter_mut().zip(&cg.reach).for_each(|(s, q)| *s += length * q);
+            let guide = self.curvature(&rows, check)?.guide(self.share(&going, &rows), check)?;
+            let steps = self.steps(&going, &rows, &guide, check)?;
+            let directions: Vec<&[f64]> = steps.iter().map(|step| &step[..]).collect();
+            let all: Vec<u32> = (0..n as u32).collect();
+            let reach = self.pass(&all, &directions, None, check)?.0;
+            for ((state, step), reach) in going.iter_mut().zip(&steps).zip(reach) {
+                let length = self.line_search(state, step, &reach);
+                state.weights.iter_mut().zip(step).for_each(|(w, p)| *w += length * p);
+                state.scores.iter_mut().zip(&reach).for_each(|(s, q)| *s += length * q);
             }
             check(1.0 - going.len() as f64 / self.outputs as f64)?;
         }
@@ -121,15 +142,22 @@ impl<T: Scalar> Newton<'_, T> {
         (1.0 - self.sign(i, state.output) * state.scores[i]).max(0.0)
     }
 
+    /// Rows with a margin below 1 for some output.
+    fn counting(&self, states: &[State]) -> Vec<u32> {
+        let counts = |i: usize| self.costs[i] > 0.0 && states.iter().any(|s| self.short(s, i) > 0.0);
+        (0..self.costs.len()).into_par_iter().filter(|&i| counts(i)).map(|i| i as u32).collect()
+    }
+
     /// ∇F of each output, and its place between primal and dual value.
-    fn gradients(&self, states: &mut [State], round: usize, check: Check<'_>) -> Result<()> {
+    fn gradients(&self, states: &mut [State], rows: &[u32], round: usize, check: Check<'_>) -> Result<()> {
         let pulls = |i: usize, _: &[f64], out: &mut [f64]| {
             for (out, state) in out.iter_mut().zip(states.iter()) {
                 *out = 2.0 * self.costs[i] * self.short(state, i) * self.sign(i, state.output);
             }
         };
         // w − ∇F, which are the weights of α.
-        let (_, dual_weights) = self.pass(states.len(), None, &pulls, check)?;
+        let none = vec![&[][..]; states.len()];
+        let (_, dual_weights) = self.pass(rows, &none, Some(&pulls), check)?;
         for (state, v) in states.iter_mut().zip(dual_weights) {
             state.gradient = state.weights.iter().zip(&v).map(|(w, v)| w - v).collect();
             let (mut losses, mut gain) = (0.0, 0.0);
@@ -150,14 +178,16 @@ impl<T: Scalar> Newton<'_, T> {
     }
 
     /// p of each output, all at once.
-    fn steps(&self, states: &[State], squares: &[f64], check: Check<'_>) -> Result<Vec<Cg>> {
-        let preconditioners: Vec<Vec<f64>> = states.iter().map(|s| self.preconditioner(s, squares)).collect();
-        let mut all: Vec<Cg> =
-            states.iter().zip(&preconditioners).map(|(state, m)| Cg::start(state, m)).collect();
+    fn steps(&self, states: &[State], rows: &[u32], guide: &Guide, check: Check<'_>) -> Result<Vectors> {
+        let mut all: Vec<Cg> = states.iter().map(Cg::start).collect();
         for _ in 0..MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].done).collect();
             if going.is_empty() {
                 break;
+            }
+            let residuals: Vec<&[f64]> = going.iter().map(|&k| &all[k].residual[..]).collect();
+            for (&k, led) in going.iter().zip(guide.lead(&residuals)) {
+                all[k].turn(&led);
             }
             let directions: Vec<&[f64]> = going.iter().map(|&k| &all[k].direction[..]).collect();
             let bend = |i: usize, reach: &[f64], out: &mut [f64]| {
@@ -166,34 +196,31 @@ impl<T: Scalar> Newton<'_, T> {
                     *out = if counts { 2.0 * self.costs[i] * reach } else { 0.0 };
                 }
             };
-            let (reach, bent) = self.pass(going.len(), Some(&directions), &bend, check)?;
-            let updates: Vec<(usize, Vec<f64>, Vec<f64>)> =
-                going.iter().zip(reach).zip(bent).map(|((&k, r), b)| (k, r, b)).collect();
-            for (k, reach, bent) in updates {
-                all[k].advance(&reach, &bent, &preconditioners[k]);
+            let (_, bent) = self.pass(rows, &directions, Some(&bend), check)?;
+            for (&k, bent) in going.iter().zip(bent) {
+                all[k].advance(&bent);
             }
         }
-        Ok(all)
+        Ok(all.into_iter().map(|cg| cg.step).collect())
     }
 
-    /// The diagonal of ∇²F, as if the rows that count were like the others.
-    fn preconditioner(&self, state: &State, squares: &[f64]) -> Vec<f64> {
-        let (mut counted, mut total) = (0.0, 0.0);
-        for (i, cost) in self.costs.iter().enumerate() {
-            total += cost;
-            counted += if self.short(state, i) > 0.0 { *cost } else { 0.0 };
-        }
-        let share: f64 = if total > 0.0 { counted / total } else { 0.0 };
-        squares.iter().map(|square| 1.0 / (1.0 + 2.0 * share * square)).collect()
+    /// s, over all outputs that are on their way.
+    fn share(&self, states: &[State], rows: &[u32]) -> f64 {
+        let cost = |i: &u32| self.costs[*i as usize];
+        let total: f64 = rows.iter().map(cost).sum::<f64>() * states.len() as f64;
+        let counted = |state: &State| -> f64 {
+            rows.iter().filter(|i| self.short(state, **i as usize) > 0.0).map(cost).sum()
+        };
+        if total > 0.0 { states.iter().map(counted).sum::<f64>() / total } else { 0.0 }
     }
 
     /// The t > 0 at which F(w + tp) is lowest: the root of an increasing function that is straight between kinks.
-    fn line_search(&self, state: &State, cg: &Cg) -> f64 {
-        let (wp, pp) = (dot(&state.weights, &cg.step), dot(&cg.step, &cg.step));
+    fn line_search(&self, state: &State, step: &[f64], reach: &[f64]) -> f64 {
+        let (wp, pp) = (dot(&state.weights, step), dot(step, step));
         // F′ and F″ along p.
         let slope = |t: f64| {
             let (mut first, mut second) = (wp + t * pp, pp);
-            for (i, (&score, &reach)) in state.scores.iter().zip(&cg.reach).enumerate() {
+            for (i, (&score, &reach)) in state.scores.iter().zip(reach).enumerate() {
                 let sign = self.sign(i, state.output);
                 let short = 1.0 - sign * (score + t * reach);
                 if short > 0.0 {
@@ -223,69 +250,97 @@ impl<T: Scalar> Newton<'_, T> {
         t
     }
 
-    /// Σ cᵢzᵢⱼ² for each column.
-    fn squares(&self, check: Check<'_>) -> Result<Vec<f64>> {
+    /// 2 Σ cᵢ·zᵢzᵢᵀ over some rows, the ones of the intercept being the last column.
+    fn curvature(&self, rows: &[u32], check: Check<'_>) -> Result<Curvature> {
         let columns = self.features.columns();
-        let pieces = self.features.rows().div_ceil(PIECE);
+        let mean = rows.iter().map(|&i| self.costs[i as usize]).sum::<f64>() / rows.len().max(1) as f64;
+        if columns > MOST_FACTORED || !(mean > 0.0 && mean.is_finite()) {
+            return self.diagonal(rows, check).map(Curvature::Diagonal);
+        }
+        let step = (rows.len() / (GRAM_ROWS * columns.max(1))).max(1);
+        let some: Vec<u32> = rows.iter().copied().step_by(step).collect();
+        let mut gram = Gram::zero(columns, 0, 1);
+        let (mut packed, mut gathered) = (bochner_simd::Aligned::default(), Vec::new());
+        for block in some.chunks(BLOCK) {
+            let none = MatrixView::new(&[], block.len(), 0)?;
+            // Relative costs, so that they do not overflow beside features in single precision.
+            let weight = |i: usize| self.costs[block[i] as usize] / mean;
+            gram.absorb(self.gathered(block, &mut gathered), none, weight, |_| 0, &mut packed);
+            check(0.0)?;
+        }
+        let sums = gram.total();
+        let (unit, size) = (2.0 * mean * step as f64, columns + usize::from(self.intercept));
+        let entry = |i: usize, j: usize| match (i < columns, j < columns) {
+            (true, true) => sums.products.row(i)[j],
+            (true, false) => sums.features[i],
+            (false, true) => sums.features[j],
+            (false, false) => sums.weight,
+        };
+        Ok(Curvature::Whole(Matrix::from_fn(size, size, |i, j| unit * entry(i, j))))
+    }
+
+    /// The diagonal of the same.
+    fn diagonal(&self, rows: &[u32], check: Check<'_>) -> Result<Vec<f64>> {
+        let columns = self.features.columns();
         let mut total = vec![0.0; columns];
-        for wave in (0..pieces).step_by(WAVE) {
-            let sums: Vec<Vec<f64>> = (wave..pieces.min(wave + WAVE))
-                .into_par_iter()
-                .map(|piece| {
-                    let mut sums = vec![0.0; columns];
-                    for i in self.piece(piece) {
-                        let cost = self.costs[i];
-                        let row = self.features.row(i);
-                        sums.iter_mut().zip(row).for_each(|(s, z)| *s += cost * z.to_f64() * z.to_f64());
-                    }
-                    sums
-                })
-                .collect();
+        for wave in rows.chunks(WAVE * PIECE) {
+            let square = |piece: &[u32]| {
+                let mut sums = vec![0.0; columns];
+                for &i in piece {
+                    let (cost, row) = (2.0 * self.costs[i as usize], self.features.row(i as usize));
+                    sums.iter_mut().zip(row).for_each(|(s, z)| *s += cost * z.to_f64() * z.to_f64());
+                }
+                sums
+            };
+            let sums: Vectors = wave.par_chunks(PIECE).map(square).collect();
             sums.iter().for_each(|sums| total.iter_mut().zip(sums).for_each(|(t, s)| *t += s));
             check(0.0)?;
         }
         if self.intercept {
-            total.push(self.costs.iter().sum());
+            total.push(rows.iter().map(|&i| 2.0 * self.costs[i as usize]).sum());
         }
         Ok(total)
     }
 
-    fn piece(&self, piece: usize) -> std::ops::Range<usize> {
-        piece * PIECE..self.features.rows().min((piece + 1) * PIECE)
+    /// Some rows side by side: where they lie if they are neighbours, copied if not.
+    fn gathered<'b>(&'b self, rows: &[u32], memory: &'b mut Vec<T>) -> MatrixView<'b, T> {
+        let first = rows.first().map_or(0, |&i| i as usize);
+        if rows.last().is_none_or(|&last| last as usize + 1 == first + rows.len()) {
+            return self.features.slice(first..first + rows.len());
+        }
+        memory.clear();
+        rows.iter().for_each(|&i| memory.extend_from_slice(self.features.row(i as usize)));
+        // As many numbers as were put there.
+        MatrixView::new(memory, rows.len(), self.features.columns()).unwrap_or(self.features.slice(0..0))
     }
 
-    /// One pass over the features: `reach` = z·direction for each row and direction (zero without directions), then Σ value·z, the values being
-    /// what `values(row, reach, out)` makes of it. Both come one vector a direction.
+    /// One pass over some rows: z·direction for each row and direction (zero for directions without entries); and with `values`, the sum of
+    /// value·z. Both come one vector a direction.
     fn pass(
         &self,
-        count: usize,
-        directions: Option<&[&[f64]]>,
-        values: Values<'_>,
+        rows: &[u32],
+        directions: &[&[f64]],
+        values: Option<Values<'_>>,
         check: Check<'_>,
     ) -> Result<(Vectors, Vectors)> {
-        let columns = self.features.columns();
+        let (columns, count) = (self.features.columns(), directions.len());
         let coefficients: Vec<f64> =
-            directions.unwrap_or_default().iter().flat_map(|d| d[..columns].iter().copied()).collect();
-        let constant = |k: usize| match directions {
-            Some(directions) if self.intercept => directions[k][columns],
-            _ => 0.0,
-        };
-        let constants: Vec<f64> = (0..count).map(constant).collect();
-        let pieces = self.features.rows().div_ceil(PIECE);
-        let mut reach = vec![Vec::with_capacity(self.features.rows()); count];
+            directions.iter().flat_map(|d| d.iter().take(columns).copied()).collect();
+        let constants: Vec<f64> = directions.iter().map(|d| d.get(columns).copied().unwrap_or(0.0)).collect();
+        let mut reach = vec![Vec::with_capacity(rows.len()); count];
         let mut total = vec![vec![0.0; columns + usize::from(self.intercept)]; count];
-        for wave in (0..pieces).step_by(WAVE) {
-            let found: Vec<(Vec<f64>, Vec<f64>, Vec<f64>)> = (wave..pieces.min(wave + WAVE))
-                .into_par_iter()
-                .map(|piece| self.pass_piece(self.piece(piece), &coefficients, &constants, values))
+        for wave in rows.chunks(WAVE * PIECE) {
+            let found: Vec<Piece> = wave
+                .par_chunks(PIECE)
+                .map(|piece| self.pass_piece(piece, &coefficients, &constants, values))
                 .collect();
-            for (rows, sums, constant_sums) in found {
+            for piece in found {
                 for k in 0..count {
-                    reach[k].extend(rows.iter().skip(k).step_by(count));
-                    let sums = &sums[k * columns..(k + 1) * columns];
+                    reach[k].extend(piece.reach.iter().skip(k).step_by(count));
+                    let sums = piece.sums.get(k * columns..(k + 1) * columns).unwrap_or_default();
                     total[k].iter_mut().zip(sums).for_each(|(t, s)| *t += s);
                     if self.intercept {
-                        total[k][columns] += constant_sums[k];
+                        total[k][columns] += piece.constants[k];
                     }
                 }
             }
@@ -296,70 +351,130 @@ impl<T: Scalar> Newton<'_, T> {
 
     fn pass_piece(
         &self,
-        rows: std::ops::Range<usize>,
+        rows: &[u32],
         coefficients: &[f64],
         constants: &[f64],
-        values: Values<'_>,
-    ) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        values: Option<Values<'_>>,
+    ) -> Piece {
         let (count, columns, isa) = (constants.len(), self.features.columns(), Isa::best());
-        let mut reach: Vec<f64> = rows.clone().flat_map(|_| constants.iter().copied()).collect();
-        let mut sums = vec![0.0; count * columns];
-        let mut constant_sums = vec![0.0; count];
-        let mut out = vec![0.0; CHUNK * count];
-        for (chunk, reach) in reach.chunks_mut(CHUNK * count).enumerate() {
-            let first = rows.start + chunk * CHUNK;
-            let here = self.features.slice(first..rows.end.min(first + CHUNK));
+        let mut piece = Piece {
+            reach: rows.iter().flat_map(|_| constants.iter().copied()).collect(),
+            sums: vec![0.0; if values.is_some() { count * columns } else { 0 }],
+            constants: vec![0.0; count],
+        };
+        let (mut out, mut gathered) = (vec![0.0; CHUNK * count], Vec::new());
+        for (chunk, reach) in rows.chunks(CHUNK).zip(piece.reach.chunks_mut(CHUNK * count)) {
+            let here = self.gathered(chunk, &mut gathered);
             let z = RowsRef { data: here.as_slice(), count: here.rows(), stride: here.stride() };
             if !coefficients.is_empty() {
                 project(isa, z, columns, coefficients, reach);
             }
+            let Some(values) = values else { continue };
             let out = &mut out[..reach.len()];
-            for (i, (reach, out)) in reach.chunks_exact(count).zip(out.chunks_exact_mut(count)).enumerate() {
-                values(first + i, reach, out);
-                constant_sums.iter_mut().zip(out).for_each(|(sum, value)| *sum += *value);
+            for ((&i, reach), out) in
+                chunk.iter().zip(reach.chunks_exact(count)).zip(out.chunks_exact_mut(count))
+            {
+                values(i as usize, reach, out);
+                piece.constants.iter_mut().zip(out).for_each(|(sum, value)| *sum += *value);
             }
-            project_back(isa, z, columns, out, &mut sums);
+            project_back(isa, z, columns, out, &mut piece.sums);
         }
-        (reach, sums, constant_sums)
+        piece
+    }
+}
+
+/// What a pass finds in some rows.
+struct Piece {
+    /// Rows × directions.
+    reach: Vec<f64>,
+    /// Directions × columns, and the sum of values.
+    sums: Vec<f64>,
+    constants: Vec<f64>,
+}
+
+/// 2 Σ cᵢ·zᵢzᵢᵀ, or its diagonal.
+enum Curvature {
+    Whole(Matrix<f64>),
+    Diagonal(Vec<f64>),
+}
+
+impl Curvature {
+    /// P for a share s.
+    fn guide(&self, share: f64, check: Check<'_>) -> Result<Guide> {
+        let inverse = |square: f64| 1.0 / (1.0 + share * square);
+        let matrix = match self {
+            Curvature::Diagonal(squares) => {
+                return Ok(Guide::Diagonal(squares.iter().map(|&square| inverse(square)).collect()));
+            }
+            Curvature::Whole(matrix) => matrix,
+        };
+        let size = matrix.rows();
+        let diagonal = |i: usize| matrix.row(i)[i];
+        // Sums of single precision are no better than this; a guide need not be.
+        let rounding = 1e-6 * share * (0..size).map(diagonal).fold(0.0, f64::max);
+        let p = Matrix::from_fn(size, size, |i, j| {
+            share * matrix.row(i)[j] + if i == j { 1.0 + rounding } else { 0.0 }
+        });
+        match Cholesky::new(p, &|_| check(0.0)) {
+            Ok(factor) => Ok(Guide::Factor(factor)),
+            Err(crate::Error::NotPositiveDefinite { .. }) => {
+                Ok(Guide::Diagonal((0..size).map(|i| inverse(diagonal(i))).collect()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Guide {
+    /// P⁻¹ of some vectors.
+    fn lead(&self, vectors: &[&[f64]]) -> Vectors {
+        match self {
+            Guide::Diagonal(inverse) => {
+                let scaled = |v: &&[f64]| v.iter().zip(inverse).map(|(v, m)| v * m).collect();
+                vectors.iter().map(scaled).collect()
+            }
+            Guide::Factor(factor) => {
+                let size = vectors.first().map_or(0, |v| v.len());
+                let led = factor.solve(Matrix::from_fn(size, vectors.len(), |i, k| vectors[k][i]));
+                (0..vectors.len()).map(|k| (0..size).map(|i| led.row(i)[k]).collect()).collect()
+            }
+        }
     }
 }
 
 impl Cg {
-    fn start(state: &State, preconditioner: &[f64]) -> Cg {
+    fn start(state: &State) -> Cg {
         let residual: Vec<f64> = state.gradient.iter().map(|g| -g).collect();
-        let direction: Vec<f64> = residual.iter().zip(preconditioner).map(|(r, m)| r * m).collect();
         let norm = dot(&residual, &residual).sqrt();
         // The nearer to the end, the better the step: what makes Newton's method quick there.
         let forcing = (norm / state.first_gradient.max(f64::MIN_POSITIVE)).sqrt().min(0.1);
         Cg {
             step: vec![0.0; residual.len()],
-            reach: vec![0.0; state.scores.len()],
-            square: dot(&residual, &direction),
+            direction: vec![0.0; residual.len()],
+            square: f64::INFINITY,
             enough: forcing * norm,
             done: norm <= 0.0,
             residual,
-            direction,
         }
     }
 
-    /// One step along the direction, given Z·direction and ∇²F·direction without its identity.
-    fn advance(&mut self, reach: &[f64], bent: &[f64], preconditioner: &[f64]) {
+    /// The next direction, given P⁻¹·residual.
+    fn turn(&mut self, led: &[f64]) {
+        let square = dot(&self.residual, led);
+        let keep = square / self.square;
+        self.direction.iter_mut().zip(led).for_each(|(d, l)| *d = l + keep * *d);
+        self.square = square;
+    }
+
+    /// One step along the direction, given ∇²F·direction without its identity.
+    fn advance(&mut self, bent: &[f64]) {
         let curvature = dot(&self.direction, &self.direction) + dot(&self.direction, bent);
         let length = self.square / curvature.max(f64::MIN_POSITIVE);
         for j in 0..self.step.len() {
             self.step[j] += length * self.direction[j];
             self.residual[j] -= length * (self.direction[j] + bent[j]);
         }
-        self.reach.iter_mut().zip(reach).for_each(|(to, r)| *to += length * r);
-        if dot(&self.residual, &self.residual).sqrt() <= self.enough {
-            self.done = true;
-            return;
-        }
-        let scaled: Vec<f64> = self.residual.iter().zip(preconditioner).map(|(r, m)| r * m).collect();
-        let square = dot(&self.residual, &scaled);
-        let keep = square / self.square;
-        self.direction.iter_mut().zip(&scaled).for_each(|(d, s)| *d = s + keep * *d);
-        self.square = square;
+        self.done = dot(&self.residual, &self.residual).sqrt() <= self.enough;
     }
 }
 
