@@ -9,7 +9,7 @@
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
-//! | [`decays`] | exp(−rate·s), rounded to f32 |
+//! | [`decays`] | exp(−rate·s) |
 //! | [`move_errors`], [`best_partner`] | the two passes of a solver that moves pairs of variables |
 //! | [`project`] | z·c for each output, in f64 |
 //!

@@ -78,21 +78,19 @@ impl Task<f32> for Move<'_> {
                 let whole = first + (end - first) / L::N * L::N;
                 let mut ends = Ends::<L>::none();
                 for t in (first..whole).step_by(L::N) {
-                    let at = |part: &[f32]| part.as_ptr().add(t);
-                    ends.absorb(step, [at(a), at(b), at(up), at(low)], errors.as_mut_ptr().add(t));
+                    let (a, b) = (a.as_ptr().add(t), b.as_ptr().add(t));
+                    let (up, low) = (up.as_ptr().add(t), low.as_ptr().add(t));
+                    ends.absorb(step, [a, b, up, low], errors.as_mut_ptr().add(t));
                 }
                 if whole < end {
                     let left = end - whole;
                     let mut rest = [0.0; MOST_LANES];
                     rest[..left].copy_from_slice(&errors[whole..end]);
-                    let copy = |part: &[f32], fill: f32| {
-                        let mut buffer = [fill; MOST_LANES];
-                        buffer[..left].copy_from_slice(&part[whole..end]);
-                        buffer
-                    };
-                    let parts =
-                        [copy(a, 0.0), copy(b, 0.0), copy(up, f32::NEG_INFINITY), copy(low, f32::INFINITY)];
-                    ends.absorb(step, [0, 1, 2, 3].map(|k| parts[k].as_ptr()), rest.as_mut_ptr());
+                    let (a, b) = (padded(&a[whole..end], 0.0), padded(&b[whole..end], 0.0));
+                    let up = padded(&up[whole..end], f32::NEG_INFINITY);
+                    let low = padded(&low[whole..end], f32::INFINITY);
+                    let parts = [a.as_ptr(), b.as_ptr(), up.as_ptr(), low.as_ptr()];
+                    ends.absorb(step, parts, rest.as_mut_ptr());
                     errors[whole..end].copy_from_slice(&rest[..left]);
                 }
                 let (highest, lowest) = ends.of_block();
@@ -123,18 +121,22 @@ impl<L: Lanes<Elem = f32>> Ends<L> {
     #[inline(always)]
     unsafe fn absorb(&mut self, step: f64, parts: [*const f32; 4], errors: *mut f64) {
         unsafe {
-            let minus = L::Wide::constant(-step);
-            let [a, b, up, low] = parts.map(|part| L::load(part).widen());
-            let mut one = |a: L::Wide, b: L::Wide, up: L::Wide, low: L::Wide, errors: *mut f64| {
-                let moved = minus.mul_add(a.sub(b), L::Wide::load(errors));
-                moved.store(errors);
-                self.high = moved.add(up).max(self.high);
-                self.low = moved.add(low).min(self.low);
-            };
-            one(a.0, b.0, up.0, low.0, errors);
+            let (a, b) = (L::load(parts[0]).widen(), L::load(parts[1]).widen());
+            let (up, low) = (L::load(parts[2]).widen(), L::load(parts[3]).widen());
+            self.absorb_half(step, [a.0, b.0, up.0, low.0], errors);
             if L::N > L::Wide::N {
-                one(a.1, b.1, up.1, low.1, errors.add(L::Wide::N));
+                self.absorb_half(step, [a.1, b.1, up.1, low.1], errors.add(L::Wide::N));
             }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn absorb_half(&mut self, step: f64, [a, b, up, low]: [L::Wide; 4], errors: *mut f64) {
+        unsafe {
+            let moved = L::Wide::constant(-step).mul_add(a.sub(b), L::Wide::load(errors));
+            moved.store(errors);
+            self.high = moved.add(up).max(self.high);
+            self.low = moved.add(low).min(self.low);
         }
     }
 
@@ -228,38 +230,41 @@ impl Partner<'_> {
     #[inline(always)]
     unsafe fn gains<L: Lanes<Elem = f32>>(&self, t: usize) -> L {
         unsafe {
-            let [row, diagonal, low] = [self.row, self.diagonal, self.low].map(|part| part.as_ptr().add(t));
-            self.gain::<L>([row, diagonal, low], self.errors.as_ptr().add(t))
+            let (row, diagonal) = (self.row.as_ptr().add(t), self.diagonal.as_ptr().add(t));
+            self.gain::<L>([row, diagonal, self.low.as_ptr().add(t)], self.errors.as_ptr().add(t))
         }
     }
 
     /// The gains of the rows from t to the end, fewer than N.
     #[inline(always)]
     unsafe fn last_gains<L: Lanes<Elem = f32>>(&self, t: usize) -> L {
-        let left = self.errors.len() - t;
-        let copy = |part: &[f32], fill: f32| {
-            let mut buffer = [fill; MOST_LANES];
-            buffer[..left].copy_from_slice(&part[t..]);
-            buffer
-        };
-        let parts = [copy(self.row, 0.0), copy(self.diagonal, 0.0), copy(self.low, f32::INFINITY)];
+        let (row, diagonal) = (padded(&self.row[t..], 0.0), padded(&self.diagonal[t..], 0.0));
+        let low = padded(&self.low[t..], f32::INFINITY);
         let mut errors = [0.0; MOST_LANES];
-        errors[..left].copy_from_slice(&self.errors[t..]);
-        unsafe { self.gain::<L>([0, 1, 2].map(|k| parts[k].as_ptr()), errors.as_ptr()) }
+        errors[..self.errors.len() - t].copy_from_slice(&self.errors[t..]);
+        unsafe { self.gain::<L>([row.as_ptr(), diagonal.as_ptr(), low.as_ptr()], errors.as_ptr()) }
     }
 
     #[inline(always)]
     unsafe fn gain<L: Lanes<Elem = f32>>(&self, parts: [*const f32; 3], errors: *const f64) -> L {
         unsafe {
-            let [row, diagonal, low] = parts.map(|part| L::load(part));
+            let (row, diagonal) = (L::load(parts[0]), L::load(parts[1]));
+            let (low, high) = L::load(parts[2]).widen();
             let top = L::Wide::constant(self.top);
-            let short = |low: L::Wide, errors: *const f64| top.sub(L::Wide::load(errors).add(low));
-            let low = low.widen();
-            let first = short(low.0, errors);
-            let second = if L::N > L::Wide::N { short(low.1, errors.add(L::Wide::N)) } else { first };
+            let first = top.sub(L::Wide::load(errors).add(low));
+            let two = L::N > L::Wide::N;
+            let second = if two { top.sub(L::Wide::load(errors.add(L::Wide::N)).add(high)) } else { first };
             let short = L::narrow(first, second).max(L::constant(0.0));
             let curvature = L::splat(self.own).add(diagonal).sub(row.add(row)).max(L::splat(self.least));
             short.mul(short).div(curvature)
         }
     }
+}
+
+/// Fewer elements than a vector has, and what does no harm.
+#[inline(always)]
+fn padded(part: &[f32], fill: f32) -> [f32; MOST_LANES] {
+    let mut buffer = [fill; MOST_LANES];
+    buffer[..part.len()].copy_from_slice(part);
+    buffer
 }

@@ -378,6 +378,10 @@ fn sums_decay_to_kernel_values() {
                 // Half a step of f32, or of its smallest.
                 assert!((f64::from(value) - exact).abs() <= exact * 6.0e-8 + 1e-45, "{s} on {isa:?}");
             }
+            let mut double = vec![9f64; n as usize];
+            decays(isa, 0.7, &sums, &mut double);
+            let exact: Vec<f64> = sums.iter().map(|s| (-0.7 * s.max(0.0)).exp()).collect();
+            assert_close(&double, &exact, Absolute(1e-15));
         }
     }
 }
