@@ -38,6 +38,7 @@ pub trait Lanes: Copy {
     unsafe fn add(self, other: Self) -> Self;
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
+    unsafe fn div(self, other: Self) -> Self;
     /// self·factor + addend, in one rounding where the instruction set has it.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     unsafe fn abs(self) -> Self;
@@ -57,6 +58,8 @@ pub trait Lanes: Copy {
     unsafe fn interleave(self, other: Self) -> (Self, Self);
     /// The elements as f64, in order; the second half means nothing where `Wide` has `N` lanes.
     unsafe fn widen(self) -> (Self::Wide, Self::Wide);
+    /// The reverse of `widen`, each element rounded; `high` is not looked at where `Wide` has `N` lanes.
+    unsafe fn narrow(low: Self::Wide, high: Self::Wide) -> Self;
     /// The sum of all elements, in one fixed order.
     unsafe fn sum(self) -> Self::Elem;
 }

@@ -9,6 +9,8 @@
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
+//! | [`decays`] | exp(−rate·s) |
+//! | [`move_errors`], [`best_partner`] | the two passes of a solver that moves pairs of variables |
 //! | [`project`], [`project_back`] | z·c for each output, in f64; Σ y·z over rows |
 //!
 //! Each loop is written once, against a private trait of vector lanes, and compiled three times: portable
@@ -19,6 +21,7 @@
 
 mod aligned;
 mod cells;
+mod decay;
 mod dispatch;
 mod element;
 mod ending;
@@ -27,6 +30,7 @@ mod isa;
 #[allow(unnameable_types, reason = "lanes are public only because the sealed trait of elements names them")]
 mod lanes;
 mod operation;
+mod pair;
 mod panel;
 mod project;
 mod rank;
@@ -35,8 +39,10 @@ mod trig;
 
 pub use aligned::Aligned;
 pub use cells::{CELL_PRIME, Grids, cells};
+pub use decay::decays;
 pub use element::Element;
 pub use isa::{Isa, UnknownIsa};
+pub use pair::{Extremes, Room, best_partner, move_errors};
 pub use panel::Panels;
 pub use project::{project, project_back};
 pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};

@@ -241,15 +241,24 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
             for p in 0..self.panels.count() {
                 let panel = self.panels.panel(p);
                 for first in (block..block_end).step_by(R) {
-                    // A short last tile repeats its last row and keeps only the first copy.
-                    let mut rows = [data.as_ptr(); R];
-                    for r in 0..R {
-                        rows[r] = data[(first + r).min(block_end - 1) * stride..].as_ptr();
-                    }
+                    let left = R.min(block_end - first);
                     // SAFETY: every row has `depth` entries (checked by `apply`), which is at least the panel's.
                     unsafe {
+                        if left <= R / 4 {
+                            // One row at a time: a tile of copies would cost more.
+                            for i in first..block_end {
+                                let [sums] = tile::<L, O, 1>([data[i * stride..].as_ptr()], panel);
+                                self.out.end(sums, &ending, i, p, self.panels.columns);
+                            }
+                            continue;
+                        }
+                        // A short last tile repeats its last row and keeps only the first copy.
+                        let mut rows = [data.as_ptr(); R];
+                        for r in 0..R {
+                            rows[r] = data[(first + r).min(block_end - 1) * stride..].as_ptr();
+                        }
                         let sums = tile::<L, O, R>(rows, panel);
-                        for r in 0..R.min(block_end - first) {
+                        for r in 0..left {
                             self.out.end(sums[r], &ending, first + r, p, self.panels.columns);
                         }
                     }

@@ -1,8 +1,8 @@
 //! Every loop on every instruction set against one line of naive arithmetic.
 
 use bochner_simd::{
-    Apply, Distance, Element, Extent, Isa, Panels, RowsRef, SparseRowsRef, TILE, apply, apply_sparse,
-    cross_tile, pack_columns, project, project_back, rank_tile,
+    Apply, Distance, Element, Extent, Isa, Panels, Room, RowsRef, SparseRowsRef, TILE, apply, apply_sparse,
+    best_partner, cross_tile, decays, move_errors, pack_columns, project, project_back, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 
@@ -380,5 +380,79 @@ fn streaming_changes_nothing() {
         };
         let expected = run(false, 0);
         assert!(run(true, 0) == expected && run(true, 5) == expected, "{isa:?}");
+    }
+}
+
+#[test]
+fn sums_decay_to_kernel_values() {
+    for isa in Isa::available() {
+        for n in [0, 1, 7, 16, 100, 513] {
+            let sums: Vec<f64> = (0..n).map(|i| f64::from(i) * 0.21 - 1e-9).collect();
+            let mut out = vec![9f32; n as usize];
+            decays(isa, 0.7, &sums, &mut out);
+            for (s, &value) in sums.iter().zip(&out) {
+                let exact = (-0.7 * s.max(0.0)).exp();
+                // Half a step of f32, or of its smallest.
+                assert!((f64::from(value) - exact).abs() <= exact * 6.0e-8 + 1e-45, "{s} on {isa:?}");
+            }
+            let mut double = vec![9f64; n as usize];
+            decays(isa, 0.7, &sums, &mut double);
+            let exact: Vec<f64> = sums.iter().map(|s| (-0.7 * s.max(0.0)).exp()).collect();
+            assert_close(&double, &exact, Absolute(1e-15));
+        }
+    }
+}
+
+/// Errors, two rows, a diagonal, and which rows may rise and fall.
+fn errors_and_rows(n: usize) -> (Vec<f64>, [Vec<f32>; 5]) {
+    let single = |seed| typed::<f32>(&normals(n, 1, seed));
+    let bound =
+        |seed, infinite: f32| single(seed).iter().map(|&x| if x > 0.3 { infinite } else { 0.0 }).collect();
+    let diagonal = single(4).iter().map(|x| 3.0 + x.abs()).collect();
+    (normals(n, 1, 1), [single(2), single(3), diagonal, bound(5, f32::NEG_INFINITY), bound(6, f32::INFINITY)])
+}
+
+#[test]
+fn a_step_moves_all_errors_and_finds_their_ends() {
+    for isa in Isa::available() {
+        for n in [1, 3, 16, 100, 511, 512, 1543] {
+            let (before, [a, b, _, up, low]) = errors_and_rows(n);
+            let mut errors = before.clone();
+            let found = move_errors(isa, 0.37, [&a, &b], Room { up: &up, low: &low }, &mut errors);
+            let expected: Vec<f64> =
+                (0..n).map(|t| before[t] - 0.37 * (f64::from(a[t]) - f64::from(b[t]))).collect();
+            assert_close(&errors, &expected, Absolute(1e-15));
+            let rising = (0..n).filter(|&t| up[t] == 0.0).max_by(|&s, &t| errors[s].total_cmp(&errors[t]));
+            let falling = (0..n).filter(|&t| low[t] == 0.0).min_by(|&s, &t| errors[s].total_cmp(&errors[t]));
+            if let Some(t) = rising {
+                assert!((found.highest_at, found.highest) == (t, errors[t]), "{n} on {isa:?}");
+            }
+            if let Some(t) = falling {
+                assert!((found.lowest_at, found.lowest) == (t, errors[t]), "{n} on {isa:?}");
+            }
+            let none = vec![f32::NEG_INFINITY; n];
+            let found = move_errors(isa, 0.0, [&a, &b], Room { up: &none, low: &low }, &mut errors);
+            assert_eq!(found.highest, f64::NEG_INFINITY);
+        }
+    }
+}
+
+#[test]
+fn the_best_partner_gains_most() {
+    for isa in Isa::available() {
+        for n in [1, 3, 16, 100, 511, 512, 1543] {
+            let (errors, [row, _, diagonal, _, low]) = errors_and_rows(n);
+            let top = 0.8;
+            let gain = |t: usize| {
+                let short = if low[t] == 0.0 { (top - errors[t]).max(0.0) } else { 0.0 };
+                short * short / (3.5 + f64::from(diagonal[t]) - 2.0 * f64::from(row[t])).max(0.1)
+            };
+            let best = (0..n).map(gain).fold(0.0, f64::max);
+            match best_partner(isa, top, 3.5, 0.1, &row, &diagonal, &low, &errors) {
+                Some(t) => assert!(gain(t) >= best * (1.0 - 1e-6) && best > 0.0, "{n} on {isa:?}"),
+                None => assert_eq!(best, 0.0),
+            }
+            assert_eq!(best_partner(isa, -9.0, 3.5, 0.1, &row, &diagonal, &low, &errors), None);
+        }
     }
 }

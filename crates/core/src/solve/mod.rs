@@ -4,8 +4,10 @@ mod dual;
 mod newton;
 mod normal;
 mod path;
+mod smo;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
 pub(crate) use newton::{MOST_FACTORED, Newton};
 pub(crate) use normal::{Normal, Solution};
 pub(crate) use path::Path;
+pub use smo::{KernelSvm, KernelSvmSolution};

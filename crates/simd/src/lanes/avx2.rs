@@ -56,6 +56,10 @@ impl Lanes for F32x8 {
         F32x8(unsafe { _mm256_mul_ps(self.0, other.0) })
     }
     #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        F32x8(unsafe { _mm256_div_ps(self.0, other.0) })
+    }
+    #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F32x8(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
     }
@@ -105,6 +109,10 @@ impl Lanes for F32x8 {
             let low = _mm256_cvtps_pd(_mm256_castps256_ps128(self.0));
             (F64x4(low), F64x4(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self.0))))
         }
+    }
+    #[inline(always)]
+    unsafe fn narrow(low: F64x4, high: F64x4) -> Self {
+        F32x8(unsafe { _mm256_set_m128(_mm256_cvtpd_ps(high.0), _mm256_cvtpd_ps(low.0)) })
     }
     #[inline(always)]
     unsafe fn sum(self) -> f32 {
@@ -158,6 +166,10 @@ impl Lanes for F64x4 {
         F64x4(unsafe { _mm256_mul_pd(self.0, other.0) })
     }
     #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        F64x4(unsafe { _mm256_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F64x4(unsafe { _mm256_fmadd_pd(self.0, factor.0, addend.0) })
     }
@@ -204,6 +216,10 @@ impl Lanes for F64x4 {
     #[inline(always)]
     unsafe fn widen(self) -> (F64x4, F64x4) {
         (self, self)
+    }
+    #[inline(always)]
+    unsafe fn narrow(low: F64x4, _: F64x4) -> Self {
+        low
     }
     #[inline(always)]
     unsafe fn sum(self) -> f64 {

@@ -57,6 +57,10 @@ impl Lanes for F32x16 {
         F32x16(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
     #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        F32x16(unsafe { _mm512_div_ps(self.0, other.0) })
+    }
+    #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F32x16(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
     }
@@ -102,6 +106,13 @@ impl Lanes for F32x16 {
         unsafe {
             let low = _mm512_cvtps_pd(_mm512_castps512_ps256(self.0));
             (F64x8(low), F64x8(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(self.0))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn narrow(low: F64x8, high: F64x8) -> Self {
+        unsafe {
+            let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low.0));
+            F32x16(_mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high.0)))
         }
     }
     #[inline(always)]
@@ -152,6 +163,10 @@ impl Lanes for F64x8 {
         F64x8(unsafe { _mm512_mul_pd(self.0, other.0) })
     }
     #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        F64x8(unsafe { _mm512_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F64x8(unsafe { _mm512_fmadd_pd(self.0, factor.0, addend.0) })
     }
@@ -195,6 +210,10 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn widen(self) -> (F64x8, F64x8) {
         (self, self)
+    }
+    #[inline(always)]
+    unsafe fn narrow(low: F64x8, _: F64x8) -> Self {
+        low
     }
     #[inline(always)]
     unsafe fn sum(self) -> f64 {

@@ -49,6 +49,10 @@ macro_rules! four {
                 Four(std::array::from_fn(|i| self.0[i] * other.0[i]))
             }
             #[inline(always)]
+            unsafe fn div(self, other: Self) -> Self {
+                Four(std::array::from_fn(|i| self.0[i] / other.0[i]))
+            }
+            #[inline(always)]
             unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
                 // Two roundings: a fused one would be a function call where the target lacks the instruction.
                 Four(std::array::from_fn(|i| self.0[i] * factor.0[i] + addend.0[i]))
@@ -88,6 +92,10 @@ macro_rules! four {
             }
             #[inline(always)]
             unsafe fn widen($self) -> (Four<f64>, Four<f64>) $widen
+            #[inline(always)]
+            unsafe fn narrow(low: Four<f64>, _: Four<f64>) -> Self {
+                Four(low.0.map(|x| x as $t))
+            }
             #[inline(always)]
             unsafe fn sum(self) -> $t {
                 (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
