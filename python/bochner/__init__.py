@@ -6,7 +6,7 @@ is solved; and the result says how far it is from the exact kernel's.
 * :class:`FourierFeatures` and :class:`LandmarkFeatures` turn rows into features, in place of scikit-learn's
   ``RBFSampler`` and ``Nystroem``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
-  from the data where they are not given.
+  from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel.
 * :class:`Certificate` is what each of them promises about its kernel error.
 """
 
@@ -17,6 +17,7 @@ from ._core import __version__
 
 if _TYPE_CHECKING:
     from ._certificate import Certificate
+    from .exact import KernelSVC
     from .features import BinningFeatures, FourierFeatures, LandmarkFeatures
     from .learners import KernelClassifier, KernelRegressor
 
@@ -26,6 +27,7 @@ __all__ = [
     "FourierFeatures",
     "KernelClassifier",
     "KernelRegressor",
+    "KernelSVC",
     "LandmarkFeatures",
     "__version__",
 ]
@@ -37,6 +39,7 @@ _HOMES = {
     "FourierFeatures": ".features",
     "KernelClassifier": ".learners",
     "KernelRegressor": ".learners",
+    "KernelSVC": ".exact",
     "LandmarkFeatures": ".features",
 }
 

@@ -92,8 +92,14 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
 
 
-def variance(X: Any) -> float:
-    """The variance of all entries of a dense or sparse array."""
+def variance(X: Any, weights: Any = None) -> float:
+    """The variance of all entries of a dense or sparse array, whose rows may have weights."""
+    if weights is not None and weights.sum() > 0:
+        share = weights / (weights.sum() * X.shape[1])
+        square = X.multiply(X) if sp.issparse(X) else X * X
+        rows = [np.asarray(entries.sum(axis=1), dtype=np.float64).ravel() for entries in (X, square)]
+        mean, second = (float(share @ sums) for sums in rows)
+        return second - mean**2
     if sp.issparse(X):
         return float(X.multiply(X).mean() - X.mean() ** 2)
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its place, later

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._certificate import Certificate
 from ._core import Map
-from ._kernel import is_family, kernel_text
+from ._kernel import is_family, kernel_for_rows
 from ._validation import (
     COMPONENTS,
     GAMMA,
@@ -24,7 +24,6 @@ from ._validation import (
     keeping_the_last_fit,
     seed_of,
     threads_of,
-    variance,
 )
 
 
@@ -93,17 +92,9 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _kernel_text(self, rows: Any) -> str:
         """The kernel with the width that was given, or the usual one."""
-        widths = {"gamma": self.gamma, "sigma": self.sigma, "scale": self.scale}
-        if not is_family(self.kernel) or self.sigma is not None or self.scale is not None:
-            if self.gamma == self._usual_gamma:
-                widths["gamma"] = None
-            return kernel_text(self.kernel, **widths)
-        if self.gamma is None:
-            widths["gamma"] = 1.0 / rows.shape[1]
-        elif self.gamma == "scale":
-            spread = rows.shape[1] * variance(rows)
-            widths["gamma"] = 1.0 / spread if spread > 0 else 1.0
-        return kernel_text(self.kernel, **widths)
+        stands_alone = not is_family(self.kernel) or self.sigma is not None or self.scale is not None
+        gamma = None if stands_alone and self.gamma == self._usual_gamma else self.gamma
+        return kernel_for_rows(self.kernel, rows, gamma=gamma, sigma=self.sigma, scale=self.scale)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -40,22 +40,12 @@ _METHODS: dict[str, dict[str, Any] | None] = {
 }
 
 
-class _KernelLearner(BaseEstimator):
-    """What regression and classification share: everything but the meaning of the targets."""
+class SavedModel(BaseEstimator):
+    """An estimator whose fitted part is a model of the library: written to a file and read from one."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **SHARED_CONSTRAINTS,
-        "gamma": [GAMMA, None],
-        "n_components": [COMPONENTS, None],
-        "method": [StrOptions(set(_METHODS))],
-        "regularization": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
-        "folds": [Interval(Integral, 2, 64, closed="both")],
-        "standardize": ["boolean"],
-        "verbose": ["verbose"],
-    }
-
-    #: What the outputs of a model of this class mean, in the words of the model file.
+    #: What the outputs of a model of this class mean, and how they decide, in the words of the model file.
     _head: ClassVar[str]
+    _decision: ClassVar[str | None] = None
 
     def save(self, path) -> None:
         """Write the model to a file, which the command line reads too.
@@ -85,17 +75,10 @@ class _KernelLearner(BaseEstimator):
         model = Model.load(os.fspath(path))
         if model.head != cls._head:
             raise ValueError(f"expected a file with a {cls._head} for {cls.__name__}, found one with a {model.head}")
-        chosen = json.loads(model.method)
-        estimator = cls(
-            kernel=model.kernel,
-            **cls._words_of(model),
-            n_components=model.features_asked,
-            method=next((word for word, method in _METHODS.items() if method == chosen), "auto"),
-            regularization="cv" if model.folds > 1 else model.regularization,
-            folds=model.folds if model.folds > 1 else 5,
-            standardize=model.standardized,
-            random_state=model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
-        )
+        if model.decision != cls._decision:
+            other = "KernelSVC" if model.decision == "votes" else "KernelClassifier"
+            raise ValueError(f"expected a file for {cls.__name__}, found one of classes that {other} reads")
+        estimator = cls(**cls._words_of(model))
         estimator.n_features_in_ = model.input_dim
         if model.columns is not None:
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
@@ -103,8 +86,40 @@ class _KernelLearner(BaseEstimator):
 
     @classmethod
     def _words_of(cls, model: Model) -> dict[str, Any]:
-        """Parameters of this class alone, as a model has them."""
-        return {}
+        """The parameters of a model, as far as its file tells."""
+        raise NotImplementedError
+
+    def _adopt(self, model: Model):
+        """Show what the model holds in scikit-learn's words."""
+        raise NotImplementedError
+
+
+class _KernelLearner(SavedModel):
+    """What regression and classification share: everything but the meaning of the targets."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **SHARED_CONSTRAINTS,
+        "gamma": [GAMMA, None],
+        "n_components": [COMPONENTS, None],
+        "method": [StrOptions(set(_METHODS))],
+        "regularization": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
+        "folds": [Interval(Integral, 2, 64, closed="both")],
+        "standardize": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    @classmethod
+    def _words_of(cls, model: Model) -> dict[str, Any]:
+        chosen = json.loads(model.method)
+        return {
+            "kernel": model.kernel,
+            "n_components": model.features_asked,
+            "method": next((word for word, method in _METHODS.items() if method == chosen), "auto"),
+            "regularization": "cv" if model.folds > 1 else model.regularization,
+            "folds": model.folds if model.folds > 1 else 5,
+            "standardize": model.standardized,
+            "random_state": model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
+        }
 
     def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
         """A model of validated rows and targets (one column for each output)."""
@@ -426,6 +441,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     }
 
     _head = "classification"
+    _decision = "largest"
 
     def __init__(
         self,
@@ -528,4 +544,4 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
 
     @classmethod
     def _words_of(cls, model: Model) -> dict[str, Any]:
-        return {"loss": model.loss}
+        return {**super()._words_of(model), "loss": model.loss}

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use bochner::encode::Columns;
-use bochner::model::Outcome;
+use bochner::model::{Decision, Outcome};
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Head, LabelKind, Labels, Lambda, Loss, Matrix, Method,
-    Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, ExactSvm, Head, Kernel, LabelKind, Labels, Lambda, Loss, Matrix,
+    Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -76,6 +76,70 @@ impl Model {
             inner = inner.with_names(Columns::Named { names }, target).map_err(to_python)?;
         }
         Ok(Model { inner })
+    }
+
+    /// Fits a support vector machine with the exact kernel; `targets` are positions in the labels.
+    #[staticmethod]
+    #[pyo3(signature = (
+        rows, targets, weights, labels, *, kernel, cost, tolerance, cache_bytes, columns=None, target="", threads=0, verbose=0
+    ))]
+    fn fit_exact(
+        py: Python<'_>,
+        rows: AnyTable<'_>,
+        targets: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        labels: (String, Vec<String>),
+        kernel: &str,
+        cost: f64,
+        tolerance: f64,
+        cache_bytes: usize,
+        columns: Option<Vec<String>>,
+        target: &str,
+        threads: usize,
+        verbose: u8,
+    ) -> PyResult<Model> {
+        let kernel: Kernel = kernel.parse().map_err(to_python)?;
+        let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
+        let meaning = Target::Classes { labels: Labels::new(label_kind(&labels.0)?, labels.1) };
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let source = Arrays::new(rows.rows()?, view(&targets)?, weights, meaning).map_err(to_python)?;
+        let mut inner = Job::new(threads, verbose).run(py, |engine| svm.fit(engine, &source))?;
+        if let Some(names) = columns {
+            inner = inner.with_names(Columns::Named { names }, target).map_err(to_python)?;
+        }
+        Ok(Model { inner })
+    }
+
+    /// "largest" or "votes"; none but for classes.
+    #[getter]
+    fn decision(&self) -> Option<&'static str> {
+        match self.inner.head() {
+            Head::Classification { decision: Decision::Largest, .. } => Some("largest"),
+            Head::Classification { decision: Decision::Votes, .. } => Some("votes"),
+            _ => None,
+        }
+    }
+
+    /// The landmarks of the map: the support vectors of an exact machine.
+    #[getter]
+    fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.inner.map().landmarks().map(|rows| array(py, rows.clone())).transpose()
+    }
+
+    /// Rows that it was fitted to.
+    #[getter]
+    fn rows(&self) -> Option<u64> {
+        self.inner.training().map(|training| training.rows)
+    }
+
+    /// Outputs for each row: one for each pair of classes of an exact machine.
+    fn outputs_of<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        array(py, self.outputs(py, &rows, threads)?)
     }
 
     /// For each row: predictions of a regression, scores of a classification.

@@ -11,10 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import BinningFeatures, FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures
+from bochner import BinningFeatures, FourierFeatures, KernelClassifier, KernelRegressor, KernelSVC, LandmarkFeatures
 
 TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)]
-LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64)]
+LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC()]
 ALL = TRANSFORMERS + LEARNERS
 
 
@@ -35,6 +35,11 @@ def name(estimator):
         KernelRegressor(method="landmarks"),
         KernelClassifier(),
         KernelClassifier(kernel="laplace(scale=4)", regularization=1e-3, standardize=False),
+        KernelClassifier(loss="squared_hinge"),
+        KernelClassifier(loss="hinge", regularization=1e-3),
+        KernelClassifier(kernel="laplace", method="binning", loss="squared_hinge", n_components=50),
+        KernelSVC(),
+        KernelSVC(kernel="laplace", C=10.0, tol=1e-4),
     ]
 )
 def test_conformance(estimator, check):
@@ -77,7 +82,7 @@ def test_further_checks_of_regressors(check):
 @pytest.mark.parametrize("estimator", ALL, ids=name)
 def test_clone_keeps_parameters_and_drops_state(estimator, waves):
     X, y = waves
-    y = y > 0 if isinstance(estimator, KernelClassifier) else y
+    y = y if isinstance(estimator, KernelRegressor) else y > 0
     fitted = clone(estimator).fit(X, y)
     copy = clone(fitted)
     assert copy.get_params() == estimator.get_params()

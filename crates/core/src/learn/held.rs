@@ -2,6 +2,10 @@
 //!
 //! What a [`sweep`] reads is mapped once and kept: dense rows of D numbers, or sparse ones where the map or the rows are sparse. The memory
 //! this takes grows with the rows, unlike that of a statistic, and is checked before any of it is made.
+//!
+//! Rows are then put in the order of their content's hash, and equal rows of one class become one with the sum of their weights. A solver
+//! that stops a little before the end depends on the order of its rows: this way, it does not depend on the order in which they came, nor on
+//! whether a row was repeated or weighted.
 
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
@@ -22,6 +26,9 @@ pub(super) struct Held<T> {
     pub(super) classes: Vec<usize>,
     pub(super) weights: Vec<f64>,
     pub(super) folds: Vec<usize>,
+    hashes: Vec<u64>,
+    /// Rows that were read, repeats included.
+    pub(super) count: u64,
 }
 
 /// Features in the precision of the source.
@@ -41,8 +48,8 @@ impl AnyHeld {
     ) -> Result<AnyHeld> {
         let entries = if map.spec().is_sparse() { map.spec().features } else { map.output_dim() };
         let bytes = source.scalar_bytes() + if map.spec().is_sparse() { 4 } else { 0 };
-        // Classes, weights and folds stand beside each row.
-        let needed = rows.saturating_mul((entries * bytes + 3 * 8) as u64);
+        // Class, weight, fold, hash and place of each row.
+        let needed = rows.saturating_mul((entries * bytes + 5 * 8) as u64);
         engine.check_memory(|| format!("{rows} rows of {entries} features in memory"), needed)?;
         let hash = ContentHash::new(map.spec().seed, Stream::Folds);
         let (mut single, mut double) = (Held::new(map), Held::new(map));
@@ -54,18 +61,19 @@ impl AnyHeld {
         }
         let none = || ();
         sweep(engine, source, "features", none, |(), batch| {
-            let fold: Vec<usize> = if folds == 1 {
-                vec![0; batch.rows.count()]
-            } else {
-                let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
-                hashes.into_iter().map(|hash| fold_of(hash, folds)).collect()
-            };
+            let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
             match batch.rows {
-                AnyRows::F32(rows) => single.absorb(map, &rows, batch, &fold),
-                AnyRows::F64(rows) => double.absorb(map, &rows, batch, &fold),
+                AnyRows::F32(rows) => single.absorb(map, &rows, batch, &hashes, folds),
+                AnyRows::F64(rows) => double.absorb(map, &rows, batch, &hashes, folds),
             }
         })?;
-        Ok(if double.weights.is_empty() { AnyHeld::F32(single) } else { AnyHeld::F64(double) })
+        Ok(if double.weights.is_empty() {
+            single.put_in_order();
+            AnyHeld::F32(single)
+        } else {
+            double.put_in_order();
+            AnyHeld::F64(double)
+        })
     }
 }
 
@@ -79,7 +87,7 @@ impl<T: Scalar> Held<T> {
         let _ = self.values.try_reserve_exact(entries);
     }
 
-    fn absorb(&mut self, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, fold: &[usize]) {
+    fn absorb(&mut self, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, hashes: &[u64], folds: usize) {
         let kept: Vec<usize> = (0..rows.count()).filter(|&i| batch.weight(i) > 0.0).collect();
         let is_exact = map.spec().method == Method::Exact;
         match rows {
@@ -102,7 +110,76 @@ impl<T: Scalar> Held<T> {
         }
         self.classes.extend(kept.iter().map(|&i| batch.targets.row(i)[0] as usize));
         self.weights.extend(kept.iter().map(|&i| batch.weight(i)));
-        self.folds.extend(kept.iter().map(|&i| fold[i]));
+        self.folds.extend(kept.iter().map(|&i| fold_of(hashes[i], folds)));
+        self.hashes.extend(kept.iter().map(|&i| hashes[i]));
+    }
+
+    /// Sorts rows by content and makes one of those that are equal.
+    fn put_in_order(&mut self) {
+        let mut order: Vec<usize> = (0..self.weights.len()).collect();
+        order.sort_by_key(|&i| (self.hashes[i], self.classes[i], i));
+        let mut kept: Vec<usize> = Vec::with_capacity(order.len());
+        let mut repeated = Vec::new();
+        for i in order {
+            match kept.last() {
+                Some(&last) if self.equal(last, i) => {
+                    self.weights[last] += self.weights[i];
+                    repeated.push(i);
+                }
+                _ => kept.push(i),
+            }
+        }
+        self.arrange(&kept, repeated);
+        fn pick<N: Copy>(all: &mut Vec<N>, kept: &[usize]) {
+            *all = kept.iter().map(|&i| all[i]).collect();
+        }
+        pick(&mut self.classes, &kept);
+        pick(&mut self.weights, &kept);
+        pick(&mut self.folds, &kept);
+        self.count = self.hashes.len() as u64;
+        self.hashes = Vec::new();
+    }
+
+    /// Same content, as far as hash and features tell, and same class.
+    fn equal(&self, i: usize, j: usize) -> bool {
+        self.hashes[i] == self.hashes[j]
+            && self.classes[i] == self.classes[j]
+            && self.entries(i) == self.entries(j)
+    }
+
+    fn entries(&self, i: usize) -> (&[T], &[u32]) {
+        if self.starts.is_empty() {
+            return (&self.values[i * self.width..(i + 1) * self.width], &[]);
+        }
+        let row = self.starts[i]..self.starts[i + 1];
+        (&self.values[row.clone()], &self.columns[row])
+    }
+
+    /// Brings row `kept[k]` to place k; the others go.
+    fn arrange(&mut self, kept: &[usize], others: Vec<usize>) {
+        let from: Vec<usize> = kept.iter().copied().chain(others).collect();
+        // Rows of one length change places where they lie; others are copied.
+        let length =
+            if self.starts.is_empty() { self.width } else { self.starts.get(1).copied().unwrap_or(0) };
+        let is_even = self.starts.windows(2).all(|row| row[1] - row[0] == length);
+        if is_even {
+            permute(&mut self.values, length, &from);
+            self.values.truncate(kept.len() * length);
+            if !self.starts.is_empty() {
+                permute(&mut self.columns, length, &from);
+                self.columns.truncate(kept.len() * length);
+                self.starts.truncate(kept.len() + 1);
+            }
+            return;
+        }
+        let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        for &i in kept {
+            let (v, c) = self.entries(i);
+            values.extend_from_slice(v);
+            columns.extend_from_slice(c);
+            starts.push(columns.len());
+        }
+        (self.values, self.columns, self.starts) = (values, columns, starts);
     }
 
     fn push_sparse(&mut self, rows: &CsrView<'_, T>, kept: &[usize]) {
@@ -124,5 +201,39 @@ impl<T: Scalar> Held<T> {
         } else {
             CsrView::new(self.width, &self.starts, &self.columns, &self.values).map(Rows::Sparse)
         }
+    }
+}
+
+/// Row `from[k]` of `length` numbers comes to place k, cycle by cycle.
+fn permute<N: Copy>(all: &mut [N], length: usize, from: &[usize]) {
+    let mut is_done = vec![false; from.len()];
+    for start in 0..from.len() {
+        if is_done[start] || from[start] == start {
+            continue;
+        }
+        let first = all[start * length..(start + 1) * length].to_vec();
+        let mut to = start;
+        loop {
+            is_done[to] = true;
+            let source = from[to];
+            if source == start {
+                all[to * length..(to + 1) * length].copy_from_slice(&first);
+                break;
+            }
+            all.copy_within(source * length..(source + 1) * length, to * length);
+            to = source;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_change_places_where_they_lie() {
+        let mut all: Vec<usize> = (0..6).flat_map(|row| [10 * row, 10 * row + 1]).collect();
+        permute(&mut all, 2, &[3, 1, 0, 5, 2, 4]);
+        assert_eq!(all, [30, 31, 10, 11, 0, 1, 50, 51, 20, 21, 40, 41]);
     }
 }

@@ -131,7 +131,7 @@ impl Svm {
             AnyHeld::F64(held) => self.solve(engine, held, labels)?,
         };
         let training = Training {
-            rows: rows as u64,
+            rows,
             lambda,
             curve,
             folds: self.lambda.folds(),
@@ -156,21 +156,21 @@ impl Svm {
         engine: &Engine,
         held: &Held<T>,
         labels: &Labels,
-    ) -> Result<(Fitted, Vec<CurvePoint>, f64, usize)> {
+    ) -> Result<(Fitted, Vec<CurvePoint>, f64, u64)> {
         let problem = Problem::new(self, held, labels.len())?;
-        let rows = held.weights.len();
+        let rows = held.count;
         let (lambda, curve) = match self.lambda {
             Lambda::Given { value } => (value, Vec::new()),
             Lambda::CrossValidated { folds } => {
                 let choose = |check: Check<'_>| problem.choose(folds, check);
-                engine.phase("cross-validation", rows as u64, choose)?
+                engine.phase("cross-validation", rows, choose)?
             }
         };
         let solve = |check: Check<'_>| {
             let costs = problem.costs(lambda, |_| true);
             problem.solve(&costs, self.tolerance, ROUNDS, check)
         };
-        let solutions = engine.phase("solve", rows as u64, solve)?;
+        let solutions = engine.phase("solve", rows, solve)?;
         Ok((problem.fitted(solutions), curve, lambda, rows))
     }
 }
