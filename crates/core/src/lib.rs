@@ -58,7 +58,7 @@ pub use encode::{Encoder, LabelKind, Labels};
 pub use engine::{Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
-pub use learn::{Auto, ExactSvm, Family, KernelChoice, Lambda, Loss, Ridge, Svm};
+pub use learn::{Auto, ExactSvm, Family, KernelChoice, Lambda, Loss, Pca, Principal, Ridge, Svm};
 pub use map::{Bins, FourierForm, FrequencyDraw, Map, MapSpec, Method};
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};
 pub use model::{Head, Model};

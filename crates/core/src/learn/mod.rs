@@ -4,11 +4,13 @@ mod auto;
 mod bandwidth;
 mod exact_svm;
 mod held;
+mod pca;
 mod ridge;
 mod svm;
 
 pub use auto::{Auto, KernelChoice, Loss};
 pub use bandwidth::{Bandwidth, Family};
 pub use exact_svm::ExactSvm;
+pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
 pub use svm::Svm;

@@ -6,12 +6,14 @@
 
 mod band;
 mod cholesky;
+mod eigen;
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 pub(crate) use band::Band;
 pub(crate) use cholesky::{Cholesky, lower_inverse};
+pub(crate) use eigen::symmetric_eigen;
 
 use crate::Matrix;
 
