@@ -59,9 +59,14 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self : object
             The fitted transformer.
         """
+        self._keep(self._make(Map.fit, X))
+        return self
+
+    def _make(self, make, X):
+        """What ``make`` gives for the rows and the parameters."""
         with keeping_the_last_fit(self):
             rows = check_rows(self, X, reset=True)
-            self._map = Map.fit(
+            return make(
                 rows,
                 kernel=self._kernel_text(rows),
                 method=json.dumps(self._method()),
@@ -69,10 +74,12 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 seed=seed_of(self.random_state),
                 threads=threads_of(self.n_jobs),
             )
-        self.kernel_ = self._map.kernel
-        self.certificate_ = Certificate.from_json(self._map.certificate, self._map.certificate_text)
-        self._n_features_out = self._map.output_dim
-        return self
+
+    def _keep(self, fitted: Map) -> None:
+        self._map = fitted
+        self.kernel_ = fitted.kernel
+        self.certificate_ = Certificate.from_json(fitted.certificate, fitted.certificate_text)
+        self._n_features_out = fitted.output_dim
 
     def transform(self, X):
         """Apply the map.
@@ -431,8 +438,30 @@ class BinningFeatures(_KernelFeatures):
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        ends, columns, values = self._map.transform_sparse(rows, threads_of(self.n_jobs))
-        return sp.csr_matrix((values, columns, ends), shape=(rows.shape[0], self._map.output_dim))
+        return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, X, y=None):
+        """Fit to the rows and apply the map to them: what ``fit(X).transform(X)`` gives, with the boxes of rows found once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Present for scikit-learn's sake.
+
+        Returns
+        -------
+        X_new : csr_matrix of shape (n_samples, n_features_out)
+            Features, in single precision if the rows are, in double otherwise.
+        """
+        fitted, features = self._make(Map.fit_transform_sparse, X)
+        self._keep(fitted)
+        return self._csr(*features)
+
+    def _csr(self, ends, columns, values):
+        return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
 
     def _method(self) -> dict[str, Any]:
         if self.bins == "fitted":

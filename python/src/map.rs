@@ -1,6 +1,7 @@
 //! A feature map as a Python object.
 
-use bochner::{AnyRows, Arrays, Engine, Head, Kernel, MapSpec, MatrixView, Model, Rows, Scalar, Target};
+use bochner::certify::Certificate;
+use bochner::{AnyRows, Arrays, Csr, Engine, Head, Kernel, MapSpec, MatrixView, Model, Rows, Scalar, Target};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,10 +33,35 @@ impl Map {
         seed: u64,
         threads: usize,
     ) -> PyResult<Map> {
-        let kernel: Kernel = kernel.parse().map_err(to_python)?;
-        let spec = MapSpec { kernel, method: method_from_json(method)?, features, seed };
+        let spec = spec(kernel, method, features, seed)?;
         let rows = rows.rows()?;
         Job::new(threads, 0).run(py, |engine| fit(engine, &spec, rows)).map(|model| Map { model })
+    }
+
+    /// As `fit`, and what `transform_sparse` makes of the same rows.
+    #[staticmethod]
+    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads))]
+    fn fit_transform_sparse<'py>(
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        kernel: &str,
+        method: &str,
+        features: usize,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<(Map, Bound<'py, PyTuple>)> {
+        let spec = spec(kernel, method, features, seed)?;
+        let job = Job::new(threads, 0);
+        match rows.rows()? {
+            AnyRows::F32(rows) => {
+                let made = job.run(py, |engine| spec.fit_transform_sparse(engine, &rows))?;
+                fitted_with_features(py, made)
+            }
+            AnyRows::F64(rows) => {
+                let made = job.run(py, |engine| spec.fit_transform_sparse(engine, &rows))?;
+                fitted_with_features(py, made)
+            }
+        }
     }
 
     /// Features of all rows, in the precision of the rows.
@@ -131,19 +157,7 @@ impl Map {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let job = Job::for_rows(threads, rows.count());
         let features = job.run(py, |engine| self.model.map().transform_sparse(engine, rows))?;
-        let (starts, indices, values) = features.into_parts();
-        // SciPy counts in signed numbers, and in short ones where they do.
-        let is_short = values.len() <= i32::MAX as usize && self.output_dim() <= i32::MAX as usize;
-        let values = PyArray1::from_vec(py, values);
-        if is_short {
-            let starts: Vec<i32> = starts.into_iter().map(|start| start as i32).collect();
-            let indices: Vec<i32> = indices.into_iter().map(|index| index as i32).collect();
-            (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
-        } else {
-            let starts: Vec<i64> = starts.into_iter().map(|start| start as i64).collect();
-            let indices: Vec<i64> = indices.into_iter().map(i64::from).collect();
-            (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
-        }
+        csr_parts(py, features)
     }
 
     /// Writes features straight into memory of NumPy's.
@@ -166,6 +180,35 @@ impl Map {
             job.run(py, |engine| self.model.map().transform_into(engine, rows, memory))?;
         }
         Ok(out)
+    }
+}
+
+fn spec(kernel: &str, method: &str, features: usize, seed: u64) -> PyResult<MapSpec> {
+    let kernel: Kernel = kernel.parse().map_err(to_python)?;
+    Ok(MapSpec { kernel, method: method_from_json(method)?, features, seed })
+}
+
+fn fitted_with_features<'py, T: Scalar + Element>(
+    py: Python<'py>,
+    (map, certificate, features): (bochner::Map, Certificate, Csr<T>),
+) -> PyResult<(Map, Bound<'py, PyTuple>)> {
+    Ok((Map { model: Model::of_map(map, certificate) }, csr_parts(py, features)?))
+}
+
+/// Row ends, columns and values, as SciPy's CSR has them.
+fn csr_parts<T: Scalar + Element>(py: Python<'_>, features: Csr<T>) -> PyResult<Bound<'_, PyTuple>> {
+    // SciPy counts in signed numbers, and in short ones where they do.
+    let most = features.view().values().len().max(features.columns());
+    let (starts, indices, values) = features.into_parts();
+    let values = PyArray1::from_vec(py, values);
+    if most <= i32::MAX as usize {
+        let starts: Vec<i32> = starts.into_iter().map(|start| start as i32).collect();
+        let indices: Vec<i32> = indices.into_iter().map(|index| index as i32).collect();
+        (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
+    } else {
+        let starts: Vec<i64> = starts.into_iter().map(|start| start as i64).collect();
+        let indices: Vec<i64> = indices.into_iter().map(i64::from).collect();
+        (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, indices), values).into_pyobject(py)
     }
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from bochner import BinningFeatures, FourierFeatures, LandmarkFeatures
 
@@ -208,6 +209,46 @@ def test_binning_approximates_the_kernel(rng):
         np.testing.assert_array_equal(features.transform(sp.csr_array(X)).toarray(), Z.toarray())
         assert features.certificate_.bound["kind"] == "finite_set"
     assert Z.shape[1] == 64 * 4000
+
+
+@pytest.mark.parametrize("bins", ["fitted", "hashed"])
+@pytest.mark.parametrize("scale", [2.0, 1e-9])
+def test_binning_at_once_is_fit_then_transform(rng, bins, scale):
+    pandas = pytest.importorskip("pandas")
+    X = rng.normal(size=(5000, 3))
+    X[::7] = np.round(X[::7])
+    forms = [X, X.astype(np.float32), np.asfortranarray(X), sp.csr_array(X), pandas.DataFrame(X, columns=["a", "b", "c"])]
+    for rows in forms:
+        for threads in [1, 2, 7]:
+            features = BinningFeatures(scale=scale, n_components=20, bins=bins, random_state=3, n_jobs=threads)
+            at_once, again = features.fit_transform(rows), clone(features).fit(rows)
+            then = again.transform(rows)
+            for part in ["indices", "indptr", "data"]:
+                one, two = getattr(at_once, part), getattr(then, part)
+                assert one.dtype == two.dtype
+                np.testing.assert_array_equal(one, two)
+            assert at_once.shape == then.shape and type(at_once) is type(then)
+            assert features._map.to_bytes() == again._map.to_bytes()
+            assert features.certificate_ == again.certificate_ and features.kernel_ == again.kernel_
+            assert list(features.get_feature_names_out()) == list(again.get_feature_names_out())
+            assert features.n_features_in_ == 3 and hasattr(features, "feature_names_in_") == (rows is forms[-1])
+            np.testing.assert_array_equal(features.transform(rows).indices, at_once.indices)
+
+
+def test_binning_at_once_refuses_what_fit_refuses(rng):
+    X = rng.normal(size=(50, 3))
+    fitted = BinningFeatures(scale=2.0, n_components=5, random_state=0)
+    Z = fitted.fit_transform(X)
+    for bad, message in [(np.full((4, 2), np.nan), "finite|NaN|nan"), (np.zeros((0, 3)), "minimum|0 sample")]:
+        with pytest.raises(ValueError, match=message):
+            fitted.fit_transform(bad)
+    assert fitted.n_features_in_ == 3 and (fitted.transform(X) != Z).nnz == 0  # the last fit is kept
+    with pytest.raises(ValueError, match="n_components"):
+        BinningFeatures(n_components=0).fit_transform(X)
+    # scikit-learn has no tables of sparse features: as after fit, it says so.
+    for call in [lambda f: f.fit_transform(X), lambda f: f.fit(X).transform(X)]:
+        with pytest.raises(ValueError, match="sparse"):
+            call(BinningFeatures(scale=2.0, n_components=5).set_output(transform="pandas"))
 
 
 def test_boxes_nobody_was_in_have_no_feature(rng):

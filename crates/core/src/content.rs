@@ -17,25 +17,46 @@ use crate::{Rows, Scalar};
 #[derive(Clone, Debug)]
 pub struct ContentHash {
     seed: u64,
-    bytes: Vec<u8>,
+    /// A row's entries: column and bits of each.
+    entries: Vec<[u8; 12]>,
 }
 
 impl ContentHash {
     /// One family of hashes for each (seed, purpose).
     pub fn new(seed: u64, stream: Stream) -> Self {
         // An odd multiplier spreads the purpose over all bits of the seed.
-        ContentHash { seed: seed ^ (stream as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15), bytes: Vec::new() }
+        ContentHash { seed: seed ^ (stream as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15), entries: Vec::new() }
     }
 
     /// The hash of row i.
     pub fn of<T: Scalar>(&mut self, rows: &Rows<'_, T>, i: usize) -> u64 {
-        self.bytes.clear();
-        for (j, x) in rows.entries(i) {
-            self.bytes.extend_from_slice(&j.to_le_bytes());
-            self.bytes.extend_from_slice(&x.to_f64().to_bits().to_le_bytes());
-        }
-        xxh3_64_with_seed(&self.bytes, self.seed)
+        let count = match rows {
+            Rows::Dense(dense) => {
+                let (row, zero) = (dense.row(i), T::default());
+                self.entries.resize(row.len(), [0; 12]);
+                let mut count = 0;
+                for (j, &x) in row.iter().enumerate() {
+                    // A zero is written too, and then written over: there is no branch to guess.
+                    self.entries[count] = entry(j as u32, x);
+                    count += usize::from(x != zero);
+                }
+                count
+            }
+            Rows::Sparse(_) => {
+                self.entries.clear();
+                self.entries.extend(rows.entries(i).map(|(j, x)| entry(j, x)));
+                self.entries.len()
+            }
+        };
+        xxh3_64_with_seed(self.entries[..count].as_flattened(), self.seed)
     }
+}
+
+fn entry<T: Scalar>(j: u32, x: T) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    bytes[..4].copy_from_slice(&j.to_le_bytes());
+    bytes[4..].copy_from_slice(&x.to_f64().to_bits().to_le_bytes());
+    bytes
 }
 
 /// The hashes of all rows, on the threads of the current pool.

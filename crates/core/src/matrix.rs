@@ -338,6 +338,24 @@ impl<'a, T: Scalar> Rows<'a, T> {
         dense.chain(sparse).filter(move |&(_, x)| x != zero)
     }
 
+    /// What [`Rows::entries`] gives, in double precision. Memory is taken once, for as many as there are.
+    pub(crate) fn doubled_entries(&self, i: usize) -> Vec<(u32, f64)> {
+        fn list<T: Scalar>(values: &[T], column: impl Fn(usize) -> u32) -> Vec<(u32, f64)> {
+            let is_entry = |x: &T| *x != T::default();
+            let mut entries = Vec::with_capacity(values.iter().filter(|&x| is_entry(x)).count());
+            let found = values.iter().enumerate().filter(|(_, x)| is_entry(x));
+            entries.extend(found.map(|(at, x)| (column(at), x.to_f64())));
+            entries
+        }
+        match self {
+            Rows::Dense(rows) => list(rows.row(i), |j| j as u32),
+            Rows::Sparse(rows) => {
+                let (indices, values) = rows.row(i);
+                list(values, |at| indices[at])
+            }
+        }
+    }
+
     /// Writes row i with all its zeros.
     pub fn densify(&self, i: usize, to: &mut [T]) {
         match self {
@@ -422,6 +440,24 @@ impl<'a> AnyRows<'a> {
     /// The number of columns.
     pub fn columns(&self) -> usize {
         with_rows!(self, rows => rows.columns())
+    }
+
+    /// Whether both are views of the same entries.
+    pub(crate) fn is_same(&self, other: &AnyRows<'_>) -> bool {
+        fn same<T>(a: &Rows<'_, T>, b: &Rows<'_, T>) -> bool {
+            match (a, b) {
+                (Rows::Dense(a), Rows::Dense(b)) => std::ptr::eq(a.data, b.data) && a.stride == b.stride,
+                (Rows::Sparse(a), Rows::Sparse(b)) => {
+                    std::ptr::eq(a.values, b.values) && std::ptr::eq(a.starts, b.starts)
+                }
+                _ => false,
+            }
+        }
+        match (self, other) {
+            (AnyRows::F32(a), AnyRows::F32(b)) => same(a, b),
+            (AnyRows::F64(a), AnyRows::F64(b)) => same(a, b),
+            _ => false,
+        }
     }
 
     /// Rows `range`.

@@ -39,7 +39,7 @@ pub fn sweep<S: Statistic + Send>(
             return Err(Error::BlockSize { expected: BLOCK, found, row: batch.first_row });
         }
         last = batch.rows.count();
-        check(&batch, source)?;
+        engine.install(|| check(&batch, source))?;
         weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
         rows += batch.rows.count() as u64;
         if blocks > 0 && blocks % GROUP == 0 {

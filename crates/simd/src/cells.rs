@@ -5,17 +5,24 @@
 //! ```
 //! Two different cells have equal hashes with probability 1/p over uniform factors: the difference of their sums is a nonzero
 //! linear form in the field of p elements. The formula uses nothing but f64 and 63-bit integers, so that other runtimes can state
-//! it; all of it is exact once the product xⱼ·inverseⱼ has been rounded, hence the same on every instruction set.
+//! it; all of it is exact once xⱼ·inverseⱼ − offsetⱼ has been rounded, hence the same on every instruction set.
+//!
+//! Rows in bins that are small, which is nearly all, need no bin's rest: Σⱼ factorⱼ·bⱼ is summed in 64 bits and its rest taken once. That
+//! is five instructions for eight terms of AVX-512: product, difference, conversion, product, sum. One comparison an entry tells
+//! these rows from others.
 
 use crate::Isa;
 use crate::dispatch::{Task, dispatch};
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, WholeLanes};
 
 /// p: hashes are below it.
 pub const CELL_PRIME: u32 = (1 << 31) - 1;
 
-/// Grids that are worked on side by side.
-const LANES: usize = 16;
+/// Grids that are worked on side by side: as many as the widest vector has f64.
+const LANES: usize = 8;
+
+/// Rows that share one read of a panel.
+const ROW_BLOCK: usize = 64;
 
 /// Grids over the same columns, packed so that [`LANES`] of them lie side by side.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +33,8 @@ pub struct Grids {
     inverse: Vec<f64>,
     offset: Vec<f64>,
     factor: Vec<u32>,
+    /// For each column: what is nearer to zero than this is in a small bin of every grid, see [`Grids::most`].
+    limits: Vec<f64>,
 }
 
 impl Grids {
@@ -38,14 +47,46 @@ impl Grids {
             inverse: vec![0.0; size],
             offset: vec![0.0; size],
             factor: vec![0; size],
+            limits: vec![f64::INFINITY; columns],
         };
+        // Two less for the floor and for roundings.
+        let most = Grids::most(columns) - 2.0;
         for g in 0..count {
             for j in 0..columns {
                 let at = grids.place(g, j);
-                (grids.inverse[at], grids.offset[at], grids.factor[at]) = of(g, j);
+                let (inverse, offset, factor) = of(g, j);
+                (grids.inverse[at], grids.offset[at], grids.factor[at]) = (inverse, offset, factor);
+                let limit = (most - offset.abs()) / inverse.abs();
+                // Not `min`: what is not a number has to stay, so that nothing is below it.
+                if !(limit >= grids.limits[j]) {
+                    grids.limits[j] = limit;
+                }
             }
         }
         grids
+    }
+
+    /// Bins bⱼ of at most this size, over all columns, have |bⱼ| < 2³¹ and |Σⱼ factorⱼ·bⱼ| ≤ 2⁶³ − 2³² = 2³²·p.
+    fn most(columns: usize) -> f64 {
+        let sum = ((1u64 << 32) - 2) as f64;
+        f64::from(CELL_PRIME).min(sum / columns as f64)
+    }
+
+    /// Whether the terms of a row are summed in 64 bits without a rest taken of each.
+    #[inline(always)]
+    fn is_near(&self, row: &[f64]) -> bool {
+        row.iter().zip(&self.limits).fold(true, |near, (x, limit)| near & (x.abs() < *limit))
+    }
+
+    /// The grids from p·LANES on.
+    #[inline(always)]
+    fn panel(&self, p: usize) -> Panel<'_> {
+        let part = p * self.columns..(p + 1) * self.columns;
+        Panel {
+            inverse: &self.inverse.as_chunks().0[part.clone()],
+            offset: &self.offset.as_chunks().0[part.clone()],
+            factor: &self.factor.as_chunks().0[part],
+        }
     }
 
     fn place(&self, g: usize, j: usize) -> usize {
@@ -88,32 +129,103 @@ struct Cells<'a> {
 }
 
 impl Task<f64> for Cells<'_> {
-    // Written for arrays; the compiler makes vectors of them.
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = f64>, const R: usize>(self) {
-        let Grids { columns, count, inverse, offset, factor } = self.grids;
-        let panel = columns * LANES;
-        for (p, inverse) in inverse.chunks_exact(panel).enumerate() {
-            let (offset, factor) = (&offset[p * panel..][..panel], &factor[p * panel..][..panel]);
-            for (row, out) in self.rows.chunks_exact(*columns).zip(self.out.chunks_exact_mut(*count)) {
-                let mut sums = [0u64; LANES];
-                let grids = inverse
-                    .as_chunks::<LANES>()
-                    .0
-                    .iter()
-                    .zip(offset.as_chunks::<LANES>().0)
-                    .zip(factor.as_chunks::<LANES>().0);
-                for (&x, ((inverse, offset), factor)) in row.iter().zip(grids) {
-                    for l in 0..LANES {
-                        sums[l] += term(x, inverse[l], offset[l], factor[l]);
+        let (grids, d, count) = (self.grids, self.grids.columns, self.grids.count);
+        for (rows, out) in self.rows.chunks(ROW_BLOCK * d).zip(self.out.chunks_mut(ROW_BLOCK * count)) {
+            let n = rows.len() / d;
+            // Bit i: row i is near.
+            let near = (0..n).fold(0u64, |bits, i| bits | u64::from(grids.is_near(&rows[i * d..][..d])) << i);
+            for p in 0..count.div_ceil(LANES) {
+                let panel = grids.panel(p);
+                let mut i = 0;
+                while i < n {
+                    let row = &rows[i * d..];
+                    let out = &mut out[i * count + p * LANES..];
+                    if n - i >= R && near >> i & ((1 << R) - 1) == (1 << R) - 1 {
+                        // SAFETY: the instructions are the caller's; the rows are near.
+                        put(unsafe { panel.near::<L::Wide, R>(&row[..R * d]) }, out, count, p);
+                        i += R;
+                    } else if near >> i & 1 == 1 {
+                        // SAFETY: as above.
+                        put(unsafe { panel.near::<L::Wide, 1>(&row[..d]) }, out, count, p);
+                        i += 1;
+                    } else {
+                        put([panel.far(&row[..d])], out, count, p);
+                        i += 1;
                     }
-                }
-                let out = &mut out[p * LANES..];
-                for (out, sum) in out.iter_mut().zip(sums) {
-                    *out = (sum % u64::from(CELL_PRIME)) as u32;
                 }
             }
         }
+    }
+}
+
+/// Writes the hashes of panel p of some rows; the last panel may have fewer grids than lanes.
+#[inline(always)]
+fn put<const R: usize>(hashes: [[u32; LANES]; R], out: &mut [u32], count: usize, p: usize) {
+    let width = LANES.min(count - p * LANES);
+    for (r, hashes) in hashes.iter().enumerate() {
+        let out = &mut out[r * count..][..width];
+        match out.as_chunks_mut() {
+            ([out], _) => *out = *hashes,
+            (_, out) => out.copy_from_slice(&hashes[..width]),
+        }
+    }
+}
+
+/// [`LANES`] grids, column by column.
+struct Panel<'a> {
+    inverse: &'a [[f64; LANES]],
+    offset: &'a [[f64; LANES]],
+    factor: &'a [[u32; LANES]],
+}
+
+impl Panel<'_> {
+    /// The hashes of R rows: Σⱼ factorⱼ·bⱼ in 64 bits, and one rest at the end.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `L`. The rows are near, see [`Grids::is_near`].
+    #[inline(always)]
+    unsafe fn near<L: WholeLanes, const R: usize>(&self, rows: &[f64]) -> [[u32; LANES]; R] {
+        /// A multiple of p that makes every sum positive.
+        const START: u64 = (CELL_PRIME as u64) << 32;
+        let d = self.inverse.len();
+        assert!(rows.len() == R * d && self.offset.len() == d && self.factor.len() == d, "shapes differ");
+        let mut hashes = [[0; LANES]; R];
+        for v in (0..LANES).step_by(L::N) {
+            // SAFETY: every j is below d, and v + N is at most LANES; the caller says the rest.
+            unsafe {
+                let mut sums = [L::splat_whole(START); R];
+                for j in 0..d {
+                    let inverse = L::load(self.inverse.get_unchecked(j).as_ptr().add(v));
+                    let offset = L::load(self.offset.get_unchecked(j).as_ptr().add(v));
+                    let factor = L::load_whole(self.factor.get_unchecked(j).as_ptr().add(v));
+                    for r in 0..R {
+                        let x = L::splat(*rows.get_unchecked(r * d + j));
+                        // Two roundings, on every instruction set.
+                        sums[r] = x.mul(inverse).sub(offset).floor_mul_add(factor, sums[r]);
+                    }
+                }
+                for r in 0..R {
+                    L::store_rests(sums[r], hashes[r].as_mut_ptr().add(v));
+                }
+            }
+        }
+        hashes
+    }
+
+    /// The hashes of a row with bins of any size. Written for arrays; the compiler makes vectors of them.
+    #[inline(always)]
+    fn far(&self, row: &[f64]) -> [u32; LANES] {
+        let mut sums = [0u64; LANES];
+        for (&x, ((inverse, offset), factor)) in
+            row.iter().zip(self.inverse.iter().zip(self.offset).zip(self.factor))
+        {
+            for l in 0..LANES {
+                sums[l] += term(x, inverse[l], offset[l], factor[l]);
+            }
+        }
+        sums.map(|sum| (sum % u64::from(CELL_PRIME)) as u32)
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) const MOST_LANES: usize = 16;
 pub trait Lanes: Copy {
     type Elem: Copy;
     /// The same registers seen as f64: one for f64, two for f32.
-    type Wide: Lanes<Elem = f64>;
+    type Wide: WholeLanes;
     const N: usize;
 
     unsafe fn load(from: *const Self::Elem) -> Self;
@@ -62,4 +62,21 @@ pub trait Lanes: Copy {
     unsafe fn narrow(low: Self::Wide, high: Self::Wide) -> Self;
     /// The sum of all elements, in one fixed order.
     unsafe fn sum(self) -> Self::Elem;
+}
+
+/// f64 lanes that whole numbers of 64 bits stand beside: what hashing the cells of grids takes.
+///
+/// # Safety
+/// As for [`Lanes`].
+pub trait WholeLanes: Lanes<Elem = f64> {
+    /// `N` whole numbers without sign.
+    type Whole: Copy;
+
+    unsafe fn splat_whole(value: u64) -> Self::Whole;
+    /// `N` numbers below 2³¹.
+    unsafe fn load_whole(from: *const u32) -> Self::Whole;
+    /// sum + ⌊self⌋·factor mod 2⁶⁴, where |⌊self⌋| and factor are below 2³¹.
+    unsafe fn floor_mul_add(self, factor: Self::Whole, sum: Self::Whole) -> Self::Whole;
+    /// Writes `N` numbers mod 2³¹ − 1.
+    unsafe fn store_rests(whole: Self::Whole, to: *mut u32);
 }

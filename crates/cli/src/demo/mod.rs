@@ -42,7 +42,7 @@ pub(crate) fn run(args: DemoArgs, console: &mut Console<'_>) -> Result<(), Failu
 }
 
 fn write(path: &Path, html: &str) -> Result<(), Failure> {
-    let mut file = output::OutputFile::create(path)?;
+    let mut file = output::Output::create(path)?;
     file.write_all(html.as_bytes()).map_err(|source| Failure::Write { file: path.to_owned(), source })?;
     file.commit()
 }

@@ -14,9 +14,12 @@
 //! number of bins. The density p must not be negative, so the kernel's profile must be convex: Laplace is, the Gaussian is not.
 //! Rahimi & Recht (2007). `docs/book/binning.md`.
 
+use std::ops::Range;
+
 use bochner_simd::{CELL_PRIME, Grids as PackedGrids, Isa, cells};
 use rayon::prelude::*;
 
+use super::lookup::Lookup;
 use super::{Bins, MapSpec};
 use crate::engine::Check;
 use crate::kernel::Pitch;
@@ -44,8 +47,8 @@ pub(crate) struct Grids {
 /// From the hash of a cell to its feature.
 #[derive(Clone, Debug)]
 enum Names {
-    /// Grid g's features are those from the end of the grid before to `ends[g]`, one for each hash in ascending order.
-    Fitted { ends: Vec<usize>, hashes: Vec<u32> },
+    /// One feature for each hash, grid by grid in ascending order.
+    Fitted(Lookup),
     /// Grid g's features are the `width` from g·width on.
     Hashed { width: usize },
 }
@@ -162,7 +165,7 @@ impl Binning {
                 found: format!("{} bins", hashes.len()),
             });
         }
-        Ok(Binning { grids, names: Names::Fitted { ends, hashes } })
+        Ok(Binning { grids, names: Names::Fitted(Lookup::new(ends, hashes)) })
     }
 
     /// Grids whose cells share slots.
@@ -176,7 +179,7 @@ impl Binning {
 
     pub(super) fn output_dim(&self) -> usize {
         match &self.names {
-            Names::Fitted { hashes, .. } => hashes.len(),
+            Names::Fitted(lookup) => lookup.len(),
             Names::Hashed { width } => self.grids.count() * width,
         }
     }
@@ -184,7 +187,7 @@ impl Binning {
     /// Where the bins of each grid end, and their hashes; none for hashed bins.
     pub(crate) fn bins(&self) -> Option<(&[usize], &[u32])> {
         match &self.names {
-            Names::Fitted { ends, hashes } => Some((ends, hashes)),
+            Names::Fitted(lookup) => Some(lookup.lists()),
             Names::Hashed { .. } => None,
         }
     }
@@ -197,13 +200,10 @@ impl Binning {
     }
 
     /// The feature and the sign of a cell of grid g; none if it was empty.
+    #[inline]
     fn feature(&self, g: usize, hash: u32) -> Option<(u32, bool)> {
         match &self.names {
-            Names::Fitted { ends, hashes } => {
-                let start = if g == 0 { 0 } else { ends[g - 1] };
-                let found = hashes[start..ends[g]].binary_search(&hash);
-                found.ok().map(|at| ((start + at) as u32, true))
-            }
+            Names::Fitted(lookup) => lookup.find(g, hash).map(|feature| (feature, true)),
             Names::Hashed { width } => {
                 let mixed = mix(u64::from(hash) ^ (g as u64) << 32);
                 let slot = ((mixed >> 32) * *width as u64) >> 32;
@@ -214,11 +214,21 @@ impl Binning {
 
     /// z(x) of each row, sparse.
     pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
-        let (n, count) = (rows.count(), self.grids.count());
-        let value = (1.0 / count as f64).sqrt();
-        let (positive, negative) = (T::from_f64(value), T::from_f64(-value));
-        // One place a grid, of which the rows of unseen cells leave some at their end.
-        let (mut indices, mut values) = (vec![0u32; n * count], vec![positive; n * count]);
+        let hashes = vec![0; rows.count() * self.grids.count()];
+        self.named(hashes, |range, hashes| self.grids.hashes(&rows.slice(range), hashes))
+    }
+
+    /// As [`Binning::apply_sparse`], of rows whose hashes are there, or are written piece by piece before they are looked at.
+    pub(super) fn named<T: Scalar>(
+        &self,
+        hashes: Vec<u32>,
+        write: impl Fn(Range<usize>, &mut [u32]) + Sync,
+    ) -> Csr<T> {
+        let count = self.grids.count();
+        let n = hashes.len() / count;
+        // One place a grid, of which the rows of unseen cells leave some at their end. Values are first written by the threads that
+        // share them: the system clears a page when it is first touched.
+        let (mut indices, mut values) = (hashes, vec![T::default(); n * count]);
         let mut lengths = vec![0usize; n];
         indices
             .par_chunks_mut(PIECE * count)
@@ -226,15 +236,10 @@ impl Binning {
             .zip(lengths.par_chunks_mut(PIECE))
             .enumerate()
             .for_each(|(p, ((indices, values), lengths))| {
-                let mut hashes = vec![0; indices.len()];
-                self.grids.hashes(&rows.slice(p * PIECE..n.min((p + 1) * PIECE)), &mut hashes);
-                for (i, row) in hashes.chunks_exact(count).enumerate() {
-                    let found = row.iter().enumerate().filter_map(|(g, &hash)| self.feature(g, hash));
-                    for (at, (feature, is_positive)) in found.enumerate() {
-                        indices[i * count + at] = feature;
-                        values[i * count + at] = if is_positive { positive } else { negative };
-                        lengths[i] = at + 1;
-                    }
+                write(p * PIECE..n.min((p + 1) * PIECE), indices);
+                let rows = indices.chunks_exact_mut(count).zip(values.chunks_exact_mut(count));
+                for ((indices, values), length) in rows.zip(lengths) {
+                    *length = self.name(indices, values);
                 }
             });
         let mut starts = Vec::with_capacity(n + 1);
@@ -250,6 +255,20 @@ impl Binning {
         indices.truncate(starts[n]);
         values.truncate(starts[n]);
         Csr::of_checked(self.output_dim(), starts, indices, values)
+    }
+
+    /// The hashes of a row's cells become its features, in place; returns how many there are.
+    fn name<T: Scalar>(&self, hashes: &mut [u32], values: &mut [T]) -> usize {
+        let value = (1.0 / hashes.len() as f64).sqrt();
+        let signed = [T::from_f64(value), T::from_f64(-value)];
+        let mut length = 0;
+        for g in 0..hashes.len() {
+            let found = self.feature(g, hashes[g]);
+            let (feature, is_positive) = found.unwrap_or((0, true));
+            (hashes[length], values[length]) = (feature, signed[usize::from(!is_positive)]);
+            length += usize::from(found.is_some());
+        }
+        length
     }
 
     /// z(x) of each row, with its zeros.

@@ -10,6 +10,7 @@ mod binning;
 mod exact;
 mod fourier;
 mod landmarks;
+mod lookup;
 mod packed;
 
 use serde::{Deserialize, Serialize};
@@ -23,10 +24,10 @@ pub(crate) use landmarks::Landmarks;
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::plan::available_memory;
-use crate::source::Source;
+use crate::source::{Arrays, Batch, Source, Target};
 use crate::stat::{CellSets, Sample};
 use crate::sweep::sweep;
-use crate::{Csr, Engine, Error, Kernel, Matrix, Result, Rows, Scalar};
+use crate::{AnyRows, Csr, Engine, Error, Kernel, Matrix, MatrixView, Result, Rows, Scalar};
 
 /// Which map, as plain data: kernel, method, size, seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -211,7 +212,8 @@ impl MapSpec {
                 self.check(sample.columns(), engine.memory_limit())?;
                 let grids = Grids::draw(self, sample.columns(), check)?;
                 let mut cells = CellSets::zero(grids.count());
-                cells.absorb_rows(&grids, &sample.rows(sample.len()).view(), |_| true);
+                let mut hashes = vec![0; sample.len() * grids.count()];
+                cells.absorb_rows(&grids, &sample.rows(sample.len()).view(), &mut hashes, |_| true);
                 return self.with_bins(grids, &cells);
             }
             let Method::Landmarks { whiten, tolerance } = self.method else {
@@ -227,12 +229,24 @@ impl MapSpec {
 
     /// A map fitted to a source of which a sample was taken: what is fitted to all rows makes one more pass.
     pub fn fit_to(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Map> {
-        let Method::Binning { bins: Bins::Fitted } = self.method else { return self.fit(engine, sample) };
+        match self.method {
+            Method::Binning { bins: Bins::Fitted } => self.fit_bins(engine, source, sample, CellSets::absorb),
+            _ => self.fit(engine, sample),
+        }
+    }
+
+    fn fit_bins(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        sample: &Sample,
+        mut absorb: impl FnMut(&mut CellSets, &Grids, &Batch<'_>) + Send,
+    ) -> Result<Map> {
         self.check(source.input_dim(), engine.memory_limit())?;
         let draw = |check: Check<'_>| Grids::draw(self, source.input_dim(), check);
         let grids = engine.phase("map", sample.population(), draw)?;
         let zero = || CellSets::zero(grids.count());
-        let cells = sweep(engine, source, "bins", zero, |cells, batch| cells.absorb(&grids, batch))?;
+        let cells = sweep(engine, source, "bins", zero, |cells, batch| absorb(cells, &grids, batch))?;
         self.with_bins(grids, &cells)
     }
 
@@ -252,6 +266,57 @@ impl MapSpec {
         let map = self.fit_to(engine, source, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;
         Ok((map, certificate))
+    }
+
+    /// What [`MapSpec::fit_certified`] makes of rows, and what [`Map::transform_sparse`] then makes of the same rows.
+    ///
+    /// The cells of rows that bins are fitted to are found once, where memory has room for them beside the bins.
+    pub fn fit_transform_sparse<'a, T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'a, T>,
+    ) -> Result<(Map, Certificate, Csr<T>)>
+    where
+        AnyRows<'a>: From<Rows<'a, T>>,
+    {
+        self.validate()?;
+        if !self.is_sparse() {
+            return Err(self.not_sparse());
+        }
+        let (n, count) = (rows.count(), self.features);
+        let none = MatrixView::new(&[], n, 0)?;
+        let source = Arrays::new(*rows, none, None, Target::Numbers { outputs: 0 })?;
+        let room = engine.memory_limit() >= (n as u64).saturating_mul(self.fitting_bytes::<T>());
+        if !room || !self.needs_sample() {
+            let (map, certificate) = self.fit_certified(engine, &source)?;
+            let features = map.transform_sparse(engine, rows)?;
+            return Ok((map, certificate, features));
+        }
+        let sample = Sample::of(engine, &source, capacity(self, source.input_dim()), self.seed)?;
+        let mut hashes = vec![0; n * count];
+        let map = self.fit_bins(engine, &source, &sample, |cells, grids, batch| {
+            let start = batch.first_row as usize * count;
+            cells.absorb_keeping(grids, batch, &mut hashes[start..][..batch.rows.count() * count]);
+        })?;
+        let certificate = Certificate::measure(engine, &map, &sample)?;
+        let State::Binning(binning) = &map.state else { return Err(self.not_sparse()) };
+        let features = engine.install(|| binning.named(hashes, |_, _| ()));
+        Ok((map, certificate, features))
+    }
+
+    /// Bytes for each row while bins are fitted to it and its features stay: as many as if it had all its cells to itself.
+    fn fitting_bytes<T>(&self) -> u64 {
+        /// A hash in a set that has just grown, in a sorted list, and its place in a lookup.
+        const CELL: usize = 12 + 4 + 8;
+        (self.features as u64).saturating_mul((CELL + 4 + size_of::<T>()) as u64)
+    }
+
+    fn not_sparse(&self) -> Error {
+        Error::Unsupported {
+            what: format!("sparse features of {}", self.kernel),
+            reason: "features of this map are hardly ever zero",
+            instead: "use transform",
+        }
     }
 
     fn map(&self, input_dim: usize, output_dim: usize, state: State) -> Map {
@@ -406,7 +471,7 @@ impl Map {
 
     /// Features of all rows without their zeros: for maps whose features are sparse.
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        let State::Binning(binning) = &self.state else { return Err(self.not_sparse()) };
+        let State::Binning(binning) = &self.state else { return Err(self.spec.not_sparse()) };
         self.check_rows(rows)?;
         let size = (rows.count() as u64).saturating_mul((self.spec.features * (4 + size_of::<T>())) as u64);
         engine.check_memory(|| format!("{} × {} features", rows.count(), self.spec.features), 2 * size)?;
@@ -417,15 +482,7 @@ impl Map {
     pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
         match &self.state {
             State::Binning(binning) => Ok(binning.apply_sparse(rows)),
-            _ => Err(self.not_sparse()),
-        }
-    }
-
-    fn not_sparse(&self) -> Error {
-        Error::Unsupported {
-            what: format!("sparse features of {}", self.spec.kernel),
-            reason: "features of this map are hardly ever zero",
-            instead: "use transform",
+            _ => Err(self.spec.not_sparse()),
         }
     }
 

@@ -70,7 +70,7 @@ impl Sample {
             if weight > 0.0 {
                 self.population += 1;
                 if self.admits(hash) {
-                    let entries = rows.entries(i).map(|(j, x)| (j, x.to_f64())).collect();
+                    let entries = rows.doubled_entries(i);
                     let targets = coded.row(i).to_vec();
                     self.insert(hash, SampledRow { weight, entries, targets });
                 }

@@ -2,7 +2,7 @@
 //! correct map would fail it.
 
 use bochner::certify::{Bound, Certificate};
-use bochner::{Arrays, Bins, Engine, Kernel, MapSpec, Matrix, MatrixView, Method, Rows, Target};
+use bochner::{Arrays, Bins, Engine, EngineSpec, Kernel, MapSpec, Matrix, MatrixView, Method, Rows, Target};
 use bochner_testkit::{ALPHA, Relative, assert_close, hoeffding_radius, variance_interval};
 
 use crate::table::{INPUTS, engine, rows, sample};
@@ -162,6 +162,43 @@ fn bins_are_those_of_rows_with_weight() {
     assert!(z.columns() < all.output_dim());
     let seen = |i: usize| z.view().row(i).0.len();
     assert!((0..2500).all(|i| seen(i) == 20) && (2500..5000).any(|i| seen(i) < 20));
+}
+
+/// One call gives what two give, bit for bit: over several blocks, for both precisions, dense and sparse rows, any number of threads, and
+/// where memory has no room to keep the cells of all rows.
+#[test]
+fn fitting_and_applying_at_once_changes_nothing() {
+    let (dense, sparse) = rows(5000);
+    let single = Matrix::from_fn(5000, INPUTS, |i, j| dense.row(i)[j] as f32);
+    let same = |rows: Rows<'_, f64>, spec: &MapSpec, engine: &Engine| {
+        let targets = MatrixView::new(&[], 5000, 0).unwrap();
+        let arrays = Arrays::new(rows, targets, None, Target::Numbers { outputs: 0 }).unwrap();
+        let (map, certificate) = spec.fit_certified(&self::engine(2), &arrays).unwrap();
+        let at_once = spec.fit_transform_sparse(engine, &rows).unwrap();
+        assert_eq!(map.transform_sparse(&self::engine(2), &rows).unwrap(), at_once.2);
+        let bytes = |map, certificate| bochner::Model::of_map(map, certificate).to_bytes().unwrap();
+        assert_eq!(bytes(map, certificate), bytes(at_once.0, at_once.1));
+    };
+    for bins in [Bins::Fitted, Bins::Hashed { width: 8 }] {
+        for kernel in [Kernel::Laplace { scale: 0.5 }, Kernel::Laplace { scale: 1e-12 }] {
+            let spec = spec(kernel, bins, 21);
+            for threads in [1, 2, 7] {
+                same(Rows::from(&dense), &spec, &engine(threads));
+            }
+            same(Rows::from(&sparse), &spec, &engine(2));
+            // Room for the features, twice as they are counted, and not for a cell of each row's own beside them.
+            let memory_limit = Some(2 * 5000 * 21 * 12 + 1_000_000);
+            same(
+                Rows::from(&dense),
+                &spec,
+                &EngineSpec { threads: 2, memory_limit, ..EngineSpec::default() }.build(),
+            );
+        }
+        let spec = spec(LAPLACE, bins, 21);
+        let (map, _, features) = spec.fit_transform_sparse(&engine(2), &Rows::from(&single)).unwrap();
+        assert_eq!(map.transform_sparse(&engine(1), &Rows::from(&single)).unwrap(), features);
+    }
+    assert!(MapSpec::fourier(LAPLACE).fit_transform_sparse(&engine(1), &Rows::from(&dense)).is_err());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Lanes;
+use super::{Lanes, WholeLanes};
 
 /// Eight f32.
 #[derive(Clone, Copy)]
@@ -226,6 +226,46 @@ impl Lanes for F64x4 {
         unsafe {
             let two = _mm_add_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd::<1>(self.0));
             _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
+    }
+}
+
+/// Adding this to a whole number below 2⁵¹ writes the number into the low bits.
+const WRITE: f64 = (3u64 << 51) as f64;
+
+impl WholeLanes for F64x4 {
+    type Whole = __m256i;
+
+    #[inline(always)]
+    unsafe fn splat_whole(value: u64) -> __m256i {
+        unsafe { _mm256_set1_epi64x(value as i64) }
+    }
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u32) -> __m256i {
+        unsafe { _mm256_cvtepu32_epi64(_mm_loadu_si128(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn floor_mul_add(self, factor: __m256i, sum: __m256i) -> __m256i {
+        unsafe {
+            let floor = _mm256_add_pd(_mm256_floor_pd(self.0), _mm256_set1_pd(WRITE));
+            // The product takes the low 32 bits of each lane, with their sign.
+            _mm256_add_epi64(sum, _mm256_mul_epi32(_mm256_castpd_si256(floor), factor))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_rests(whole: __m256i, to: *mut u32) {
+        unsafe {
+            let prime = _mm256_set1_epi64x((1 << 31) - 1);
+            // 2³¹ ≡ 1: the digits to the base 2³¹ are added, twice, which leaves less than 2³¹ + 4.
+            let fold = |x| _mm256_add_epi64(_mm256_and_si256(x, prime), _mm256_srli_epi64::<31>(x));
+            let sum = fold(fold(whole));
+            // Below the prime the difference wraps round and is the larger.
+            let rest = _mm256_min_epu32(sum, _mm256_sub_epi64(sum, prime));
+            let low_halves = _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0);
+            _mm_storeu_si128(
+                to.cast(),
+                _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(rest, low_halves)),
+            );
         }
     }
 }

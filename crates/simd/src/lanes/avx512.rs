@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Lanes;
+use super::{Lanes, WholeLanes};
 
 /// Sixteen f32.
 #[derive(Clone, Copy)]
@@ -218,5 +218,37 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn sum(self) -> f64 {
         unsafe { _mm512_reduce_add_pd(self.0) }
+    }
+}
+
+/// Down, for conversions.
+const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+
+impl WholeLanes for F64x8 {
+    type Whole = __m512i;
+
+    #[inline(always)]
+    unsafe fn splat_whole(value: u64) -> __m512i {
+        unsafe { _mm512_set1_epi64(value as i64) }
+    }
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u32) -> __m512i {
+        unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(from.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn floor_mul_add(self, factor: __m512i, sum: __m512i) -> __m512i {
+        unsafe { _mm512_add_epi64(sum, _mm512_mul_epi32(_mm512_cvt_roundpd_epi64::<DOWN>(self.0), factor)) }
+    }
+    #[inline(always)]
+    unsafe fn store_rests(whole: __m512i, to: *mut u32) {
+        unsafe {
+            let prime = _mm512_set1_epi64((1 << 31) - 1);
+            // 2³¹ ≡ 1: the digits to the base 2³¹ are added, twice, which leaves less than 2³¹ + 4.
+            let fold = |x| _mm512_add_epi64(_mm512_and_si512(x, prime), _mm512_srli_epi64::<31>(x));
+            let sum = fold(fold(whole));
+            // Below the prime the difference wraps round and is the larger.
+            let rest = _mm512_min_epu32(sum, _mm512_sub_epi64(sum, prime));
+            _mm256_storeu_si256(to.cast(), _mm512_cvtepi64_epi32(rest));
+        }
     }
 }

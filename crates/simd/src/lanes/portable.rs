@@ -1,6 +1,6 @@
 //! Four elements in an array: plain Rust that every compiler target turns into what it has.
 
-use super::Lanes;
+use super::{Lanes, WholeLanes};
 
 /// Four elements.
 #[derive(Clone, Copy)]
@@ -111,3 +111,31 @@ four!(f32, u32, 127, 23, widen(self) {
 four!(f64, u64, 1023, 52, widen(self) {
     (self, Four([0.0; 4]))
 });
+
+impl WholeLanes for Four<f64> {
+    type Whole = [u64; 4];
+
+    #[inline(always)]
+    unsafe fn splat_whole(value: u64) -> [u64; 4] {
+        [value; 4]
+    }
+    #[inline(always)]
+    unsafe fn load_whole(from: *const u32) -> [u64; 4] {
+        unsafe { from.cast::<[u32; 4]>().read_unaligned() }.map(u64::from)
+    }
+    #[inline(always)]
+    unsafe fn floor_mul_add(self, factor: [u64; 4], sum: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| {
+            // Towards zero, then one down where that was up: floor is a function call where the target lacks the instruction.
+            // SAFETY: the caller says that it fits.
+            let toward_zero: i32 = unsafe { self.0[i].to_int_unchecked() };
+            let floor = i64::from(toward_zero) - i64::from(f64::from(toward_zero) > self.0[i]);
+            sum[i].wrapping_add((floor as u64).wrapping_mul(factor[i]))
+        })
+    }
+    #[inline(always)]
+    unsafe fn store_rests(whole: [u64; 4], to: *mut u32) {
+        let rests = whole.map(|x| (x % ((1 << 31) - 1)) as u32);
+        unsafe { to.cast::<[u32; 4]>().write_unaligned(rests) }
+    }
+}
