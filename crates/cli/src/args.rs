@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Show what is in a model or in a data file
     Inspect(InspectArgs),
-    /// Learn and test handwritten digits that come with the program
+    /// An experiment on data that come with the program
     Demo(DemoArgs),
 }
 
@@ -192,9 +192,17 @@ pub(crate) struct InspectArgs {
     pub(crate) json: bool,
 }
 
-/// Learn and test handwritten digits that come with the program
+/// An experiment on data that come with the program
+///
+/// digits: handwritten digits by exact support vector machines and by linear ones on Fourier, Nyström and binning features: what each gets right, and what it costs.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DemoArgs {
+    /// Which one
+    #[arg(value_enum, default_value = "digits")]
+    pub(crate) experiment: Demonstration,
+    /// Where to write a page with all figures, as HTML
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
     /// Seed of all chance
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -203,6 +211,13 @@ pub(crate) struct DemoArgs {
     /// Print one JSON object
     #[arg(long, help_heading = "Running")]
     pub(crate) json: bool,
+}
+
+/// Experiments that come with the program.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Demonstration {
+    /// Handwritten digits, exact and by features
+    Digits,
 }
 
 /// What the target is.

@@ -1,8 +1,9 @@
 //! Every loop on every instruction set against one line of naive arithmetic.
 
 use bochner_simd::{
-    Apply, CELL_PRIME, Distance, Element, Extent, Grids, Isa, Panels, Room, RowsRef, SparseRowsRef, TILE, apply,
-    apply_sparse, best_partner, cells, cross_tile, decays, move_errors, pack_columns, project, project_back, rank_tile,
+    Apply, CELL_PRIME, Distance, Element, Extent, Grids, Isa, Panels, Room, RowsRef, SparseRowsRef, TILE,
+    apply, apply_sparse, best_partner, cells, cross_tile, decays, move_errors, pack_columns, project,
+    project_back, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 

@@ -6,8 +6,8 @@
 //! ```
 
 use bochner::certify::{Bound, Certificate, DELTA};
-use bochner::{Bins, Engine, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, Method, Rows};
 use bochner::stat::Sample;
+use bochner::{Bins, Engine, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, Method, Rows};
 use serde::Serialize;
 
 use super::digits::Digits;
@@ -118,9 +118,13 @@ fn products(engine: &Engine, map: &Map, rows: &Matrix<f64>) -> Result<Matrix<f64
         let features = map.transform_sparse(engine, &Rows::from(rows))?;
         let view = Rows::from(&features);
         let n = rows.rows();
-        return Ok(Matrix::from_fn(n, n, |i, j| {
-            if j < i { Kernel::Linear.eval(&view, i, &view, j) } else { 0.0 }
-        }));
+        return Ok(Matrix::from_fn(
+            n,
+            n,
+            |i, j| {
+                if j < i { Kernel::Linear.eval(&view, i, &view, j) } else { 0.0 }
+            },
+        ));
     }
     let features = map.transform(engine, &Rows::from(rows))?;
     Ok(Kernel::Linear.gram(&Rows::from(&features), &Rows::from(&features))?)

@@ -1,6 +1,6 @@
 //! The digits that come with the program.
 
-use bochner::table::{Column, TableSource};
+use bochner::table::Column;
 use bochner::{Arrays, LabelKind, Labels, Matrix, Rows, Target};
 
 use crate::exit::Failure;

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use bochner::solve::Hinge;
 use bochner::{
-    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, MapSpec, Method, Model, Rows, Svm,
+    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, MapSpec, Method, Model, Rows,
+    Svm,
 };
 use serde::Serialize;
 
@@ -238,7 +239,11 @@ fn linear(engine: &Engine, digits: &Digits) -> Result<Line, Failure> {
     let model = svm(digits, MapSpec::auto(Kernel::Linear), 1.0).fit(engine, &digits.training.source()?)?;
     let seconds = started.elapsed().as_secs_f64();
     let features = Some(model.map().output_dim());
-    Ok(Line { notes: Some(0.934), features, ..line(engine, digits, "linear SVM on pixels", &model, seconds)? })
+    Ok(Line {
+        notes: Some(0.934),
+        features,
+        ..line(engine, digits, "linear SVM on pixels", &model, seconds)?
+    })
 }
 
 /// One number of features: all its seeds.

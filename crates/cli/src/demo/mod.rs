@@ -67,14 +67,19 @@ impl Experiment {
             text::number(tuned.scale),
             text::number(tuned.cost),
         ));
-        lines.push(format!("{} seeds where chance plays a part: mean ± deviation. {}.", self.seeds, text::seconds(seconds)));
+        lines.push(format!(
+            "{} seeds where chance plays a part: mean ± deviation. {}.",
+            self.seeds,
+            text::seconds(seconds)
+        ));
         lines.push(match page {
             Some(path) => format!("The figures are in {}.", path.display()),
             None => "With figures: bochner demo --out digits.html".to_owned(),
         });
         lines.push(String::new());
         lines.push(digits::CREDIT.to_owned());
-        let next = "Your own: bochner fit FILE --target COLUMN -o MODEL; then bochner evaluate, predict, inspect.";
+        let next =
+            "Your own: bochner fit FILE --target COLUMN -o MODEL; then bochner evaluate, predict, inspect.";
         lines.push(next.to_owned());
         lines.join("\n")
     }
