@@ -415,7 +415,7 @@ fn a_step_moves_all_errors_and_finds_their_ends() {
             }
             let none = vec![f32::NEG_INFINITY; n];
             let found = move_errors(isa, 0.0, [&a, &b], Room { up: &none, low: &low }, &mut errors);
-            assert_eq!(found.highest, f64::NEG_INFINITY);
+            assert!(found.highest.is_infinite() && found.highest < 0.0);
         }
     }
 }
@@ -433,7 +433,7 @@ fn the_best_partner_gains_most() {
             let best = (0..n).map(gain).fold(0.0, f64::max);
             match best_partner(isa, top, 3.5, 0.1, &row, &diagonal, &low, &errors) {
                 Some(t) => assert!(gain(t) >= best * (1.0 - 1e-6) && best > 0.0, "{n} on {isa:?}"),
-                None => assert_eq!(best, 0.0),
+                None => assert!(best <= 0.0),
             }
             assert_eq!(best_partner(isa, -9.0, 3.5, 0.1, &row, &diagonal, &low, &errors), None);
         }
