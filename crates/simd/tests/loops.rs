@@ -433,7 +433,7 @@ fn a_step_moves_all_errors_and_finds_their_ends() {
             }
             let none = vec![f32::NEG_INFINITY; n];
             let found = move_errors(isa, 0.0, [&a, &b], Room { up: &none, low: &low }, &mut errors);
-            assert_eq!(found.highest, f64::NEG_INFINITY);
+            assert!(found.highest.is_infinite() && found.highest < 0.0);
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Descent<'a, T> {
     active: usize,
     /// When all caught up last: α, and the errors in double precision throughout.
     then: Vec<(f64, f64)>,
-    /// Since then: Σ step², and steps.
+    /// Since then: Σ |step|, and steps.
     moved: (f64, u64),
     /// The largest kernel value.
     largest: f64,
@@ -152,9 +152,9 @@ impl<'a, T: Scalar> Descent<'a, T> {
         }
     }
 
-    /// How far errors may be off since all caught up: every step brought the rounding of two kernel values.
+    /// How far errors may be off since all caught up: every step brought the rounding of two kernel values, and a pair that moves again the same.
     fn blur(&self) -> f64 {
-        ROUNDING * self.largest * (2.0 * self.moved.0).sqrt()
+        ROUNDING * self.largest * self.moved.0
     }
 
     /// One step with the pair that promises most; false if no α changed.
@@ -190,7 +190,7 @@ impl<'a, T: Scalar> Descent<'a, T> {
         let room = Room { up: &self.up[..n], low: &self.low[..n] };
         self.ends = move_errors(self.isa, step, [a, b], room, &mut self.errors[..n]);
         self.steps += 1;
-        self.moved = (self.moved.0 + step * step, self.moved.1 + 1);
+        self.moved = (self.moved.0 + step.abs(), self.moved.1 + 1);
         self.pace.spend(2 * n)?;
         Ok(before.0.to_bits() != after.0.to_bits() || before.1.to_bits() != after.1.to_bits())
     }

@@ -8,8 +8,9 @@
 //!            absolute  β = Σ |a|  τ = |a − b| − |a| − |b|
 //! ```
 //! Inverted: each column lists the rows that have it, so that only columns that both rows have cost anything. A column of one value, as
-//! indicators have, is a list of places alone. Values are computed in f64 and rounded once at most; k(i, j) and k(j, i) are the same
-//! operations in the same order, so the same bits. The hat has no loop and is asked pair by pair.
+//! indicators have, is a list of places alone, and where most rows have it, of those that have not. Values are computed in f64 and rounded
+//! once at most. k(i, j) and k(j, i) are the same operations in the same order, so the same bits; but for columns that most rows have, where the
+//! last bit in f64 may differ, which no step depends on and which all rows catching up in f64 makes good. The hat has no loop and is asked pair by pair.
 
 use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, decays};
 
@@ -55,6 +56,8 @@ pub(super) struct KernelRows<'a, T> {
     kernel: Kernel,
     rows: Rows<'a, T>,
     layout: Layout,
+    /// Whether a column has one value, and that in most rows.
+    common: Vec<bool>,
     isa: Isa,
     /// Rows in double precision, and values on their way to single.
     dense: Vec<f64>,
@@ -89,20 +92,31 @@ struct Inverted {
     values: Vec<f64>,
     /// The value of a column that has one only, else NaN.
     only: Vec<f64>,
+    /// Whether the places are those of the rows that do not have the column, which are fewer where it is common.
+    absent: Vec<bool>,
 }
 
 impl<'a, T: Scalar> KernelRows<'a, T> {
     /// Counts what is not zero to choose a layout.
     pub(super) fn new(kernel: Kernel, rows: Rows<'a, T>) -> Self {
-        let some: usize = (0..rows.count()).map(|i| rows.entries(i).count()).sum();
+        let (n, columns) = (rows.count(), rows.columns());
+        // Of each column: its entries, the first of them, and whether all are the same.
+        let mut seen = vec![(0usize, T::default(), true); columns];
+        for (k, x) in (0..n).flat_map(|i| rows.entries(i)) {
+            let (count, first, same) = &mut seen[k as usize];
+            *first = if *count == 0 { x } else { *first };
+            (*count, *same) = (*count + 1, *same && *first == x);
+        }
+        let some: usize = seen.iter().map(|column| column.0).sum();
         // A match costs about three times a multiplication inside a panel, and there are `share²` of them.
-        let few = some as f64 <= 0.35 * rows.count() as f64 * rows.columns() as f64;
+        let few = some as f64 <= 0.35 * n as f64 * columns as f64;
         let layout = match kernel.form() {
             Form::Hat { .. } => Layout::Pairwise,
             _ if few => Layout::Inverted,
             _ => Layout::Packed,
         };
-        KernelRows { kernel, rows, layout, isa: Isa::best(), dense: Vec::new(), sums: Vec::new() }
+        let common = seen.iter().map(|&(count, _, same)| same && 2 * count > n).collect();
+        KernelRows { kernel, rows, layout, common, isa: Isa::best(), dense: Vec::new(), sums: Vec::new() }
     }
 
     /// Prepares some rows, in the order given.
@@ -143,14 +157,19 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
                 next[k as usize] += 1;
             }
         }
-        let only = |k: usize| {
-            let column = &values[starts[k] as usize..starts[k + 1] as usize];
-            let same = column.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
-            if same { column.first().copied().unwrap_or(0.0) } else { f64::NAN }
+        let mut inverted = Inverted {
+            bases: rows.iter().map(|&row| self.base(row)).collect(),
+            starts: vec![0],
+            places: Vec::with_capacity(total),
+            values: Vec::with_capacity(total),
+            only: Vec::with_capacity(columns),
+            absent: Vec::with_capacity(columns),
         };
-        let only = (0..columns).map(only).collect();
-        let bases = rows.iter().map(|&row| self.base(row)).collect();
-        Inverted { bases, starts, places, values, only }
+        for k in 0..columns {
+            let column = starts[k] as usize..starts[k + 1] as usize;
+            inverted.push(&places[column.clone()], &values[column], self.common[k]);
+        }
+        inverted
     }
 
     /// β of a row.
@@ -251,18 +270,20 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
 
     /// The number of matches comes back.
     fn fill_inverted<O: Scalar>(&mut self, others: &Inverted, row: u32, out: &mut [O]) -> usize {
-        let base = self.base(row);
         self.sums.resize(self.sums.len().max(MOST_PLACES), 0.0);
-        self.sums.iter_mut().zip(&others.bases).for_each(|(sum, other)| *sum = base + other);
         // As an array, so that no place needs a check.
+        let base = self.base(row);
         let Some(sums) = self.sums.first_chunk_mut::<MOST_PLACES>() else { return 0 };
-        let entries = self.rows.entries(row as usize);
+        let rows = self.rows;
+        let entries = || rows.entries(row as usize);
         let matches = match self.kernel.form() {
-            Form::Decay { distance: Distance::Squared, .. } => others.add(entries, sums, |a, b| -2.0 * a * b),
-            Form::Decay { distance: Distance::Absolute, .. } => {
-                others.add(entries, sums, |a, b| (a - b).abs() - (a.abs() + b.abs()))
+            Form::Decay { distance: Distance::Squared, .. } => {
+                others.sums(base, entries, sums, |a, b| -2.0 * a * b)
             }
-            Form::Product | Form::Hat { .. } => others.add(entries, sums, |a, b| a * b),
+            Form::Decay { distance: Distance::Absolute, .. } => {
+                others.sums(base, entries, sums, |a, b| (a - b).abs() - (a.abs() + b.abs()))
+            }
+            Form::Product | Form::Hat { .. } => others.sums(base, entries, sums, |a, b| a * b),
         };
         let sums = &sums[..out.len()];
         match self.kernel.form() {
@@ -274,15 +295,37 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
 }
 
 impl Inverted {
-    /// s(j) += Σ τ over the columns of one row; how many terms there were.
-    fn add<T: Scalar>(
+    /// Adds a column, by those that lack it if `absent`.
+    fn push(&mut self, places: &[u16], values: &[f64], absent: bool) {
+        let same = values.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
+        self.only.push(if same { values.first().copied().unwrap_or(0.0) } else { f64::NAN });
+        self.absent.push(absent);
+        if absent {
+            let mut present = places.iter().copied().peekable();
+            let all = (0..self.bases.len()).map(|place| place as u16);
+            self.places.extend(all.filter(|&place| present.next_if_eq(&place).is_none()));
+            self.values.resize(self.places.len(), 0.0);
+        } else {
+            self.places.extend_from_slice(places);
+            self.values.extend_from_slice(values);
+        }
+        self.starts.push(self.places.len() as u32);
+    }
+
+    /// s(j) = βᵢ + βⱼ + Σ τ over the columns of row i; how many terms there were.
+    fn sums<T: Scalar, E: Iterator<Item = (u32, T)>>(
         &self,
-        entries: impl Iterator<Item = (u32, T)>,
+        base: f64,
+        entries: impl Fn() -> E,
         sums: &mut [f64; MOST_PLACES],
         term: impl Fn(f64, f64) -> f64,
     ) -> usize {
+        // What most rows have is given to all and taken from the others.
+        let most = entries().filter(|&(k, _)| self.absent[k as usize]);
+        let base = base + most.map(|(k, a)| term(a.to_f64(), self.only[k as usize])).sum::<f64>();
+        sums.iter_mut().zip(&self.bases).for_each(|(sum, other)| *sum = base + other);
         let mut matches = 0;
-        for (k, a) in entries {
+        for (k, a) in entries() {
             let (k, a) = (k as usize, a.to_f64());
             let column = self.starts[k] as usize..self.starts[k + 1] as usize;
             let places = &self.places[column.clone()];
@@ -293,6 +336,7 @@ impl Inverted {
                 }
             } else {
                 let term = term(a, self.only[k]);
+                let term = if self.absent[k] { -term } else { term };
                 for &place in places {
                     sums[place as usize] += term;
                 }
@@ -330,8 +374,10 @@ mod tests {
         let x = Matrix::new(n, d, normals(n, d, 1)).unwrap();
         let mut thin = x.clone();
         for (at, value) in thin.as_mut_slice().iter_mut().enumerate() {
-            *value = if at % d == 0 { 1.5 } else { *value };
             *value = if at * 7 % 10 < 8 { 0.0 } else { *value };
+            // Indicators, of a few rows and of most.
+            *value = if at % d == 0 { f64::from(u8::from(at % 5 == 0)) } else { *value };
+            *value = if at % d == 1 { f64::from(u8::from(at % 5 > 0)) * 0.5 } else { *value };
         }
         let mut sparse = Csr::empty(d);
         (0..n).for_each(|i| sparse.push_row(Rows::from(&thin).entries(i)));
