@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._certificate import Certificate
 from ._core import Map
-from ._kernel import is_family, kernel_for_rows
+from ._kernel import is_family, kernel_for_rows, kernel_text
 from ._validation import (
     COMPONENTS,
     GAMMA,
@@ -65,7 +65,7 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _make(self, make, X):
         """What ``make`` gives for the rows and the parameters."""
         with keeping_the_last_fit(self):
-            rows = check_rows(self, X, reset=True)
+            rows = self._prepared(check_rows(self, X, reset=True))
             return make(
                 rows,
                 kernel=self._kernel_text(rows),
@@ -95,7 +95,11 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        return self._map.transform(check_rows(self, X, reset=False), threads_of(self.n_jobs))
+        return self._map.transform(self._prepared(check_rows(self, X, reset=False)), threads_of(self.n_jobs))
+
+    def _prepared(self, rows: Any) -> Any:
+        """Rows as the map takes them."""
+        return rows
 
     def _kernel_text(self, rows: Any) -> str:
         """The kernel with the width that was given, or the usual one."""
@@ -345,8 +349,9 @@ class BinningFeatures(_KernelFeatures):
         ``"laplace(scale=2)"`` or ``"hat(width=1)"``, which stands alone. The Gaussian is refused: it is no mixture of boxes.
     gamma : float, "scale" or None, default=None
         The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), None is 1 / n_features.
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale. An array has one for each column, ∏ exp(-|xⱼ - yⱼ| / scaleⱼ):
+        columns that matter more have smaller ones.
     n_components : int, default=100
         Grids, P: features of a row that are not zero.
     bins : {"fitted", "hashed"}, default="fitted"
@@ -394,6 +399,7 @@ class BinningFeatures(_KernelFeatures):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelFeatures._parameter_constraints,
+        "scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "bins": [StrOptions({"fitted", "hashed"})],
         "n_slots": [COMPONENTS],
     }
@@ -437,7 +443,7 @@ class BinningFeatures(_KernelFeatures):
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        rows = self._prepared(check_rows(self, X, reset=False))
         return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -462,6 +468,31 @@ class BinningFeatures(_KernelFeatures):
 
     def _csr(self, ends, columns, values):
         return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
+
+    def _prepared(self, rows: Any) -> Any:
+        """Rows in units of the columns' scales, where there is one for each."""
+        if not self._has_scales():
+            return rows
+        scales = np.asarray(self.scale, dtype=np.float64)
+        if scales.shape != (rows.shape[1],) or not (np.isfinite(scales) & (scales > 0)).all():
+            raise ValueError(
+                f"expected scale to be {rows.shape[1]} positive numbers, one for each column, found shape {scales.shape}"
+                + ("" if scales.shape != (rows.shape[1],) else f" with {scales[~(scales > 0)][:1] or scales.max()}")
+            )
+        factors = (1.0 / scales).astype(rows.dtype)
+        return rows @ sp.diags_array(factors, format="csr") if sp.issparse(rows) else rows * factors
+
+    def _has_scales(self) -> bool:
+        return self.scale is not None and not isinstance(self.scale, Real)
+
+    def _kernel_text(self, rows: Any) -> str:
+        if not self._has_scales():
+            return super()._kernel_text(rows)
+        if not is_family(self.kernel) or self.gamma is not None:
+            raise ValueError(
+                f"expected kernel='laplace' and no gamma beside a scale for each column, found {self.kernel!r} and {self.gamma!r}"
+            )
+        return kernel_text(self.kernel, gamma=None, sigma=None, scale=1.0)
 
     def _method(self) -> dict[str, Any]:
         if self.bins == "fitted":

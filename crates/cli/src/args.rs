@@ -203,6 +203,9 @@ pub(crate) struct DemoArgs {
     /// Where to write a page with all figures, as HTML
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Repetitions with other seeds, for the points of the table
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) seeds: u8,
     /// Seed of all chance
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,

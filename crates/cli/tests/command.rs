@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use bochner_cli::Messages;
 use bochner_testkit::Chance;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// What a command did.
@@ -68,7 +69,7 @@ impl Bench {
         ran.out
     }
 
-    fn json(&self, words: &str) -> serde_json::Value {
+    fn json(&self, words: &str) -> Value {
         let out = self.ok(words);
         assert_eq!(out.trim_end().lines().count(), 1, "{words}");
         serde_json::from_str(&out).unwrap()
@@ -496,12 +497,23 @@ fn every_map_and_option_goes_through() {
 #[test]
 fn the_demo_recognises_digits() {
     let bench = Bench::new();
-    let out = bench.ok("demo");
-    assert!(out.contains("accuracy") && out.contains("CC BY 4.0") && out.contains("measured"), "{out}");
-    assert!(out.lines().count() <= 20, "{out}");
-    let found = bench.json("demo --json --threads 1 --seed 5");
-    assert!(found["test"]["accuracy"]["value"].as_f64().unwrap() > 0.93, "{found}");
-    assert_eq!(found["test"]["rows"].as_u64(), Some(899));
+    let out = bench.ok("demo digits --seeds 1");
+    assert!(out.contains("accuracy") && out.contains("CC BY 4.0") && out.contains("97.16 %"), "{out}");
+    assert!(out.lines().count() <= 24, "{out}");
+    let found = bench.json("demo --json --seeds 2 --threads 2 --seed 5 --out @digits.html");
+    let accuracy = |name: &str, features: Option<u64>| {
+        let lines = found["table"].as_array().unwrap();
+        let same = |line: &&Value| line["name"] == name && line["features"].as_u64() == features;
+        lines.iter().find(same).unwrap()["accuracy"].as_f64().unwrap()
+    };
+    // What scikit-learn's SVC and LinearSVC get on the same halves.
+    assert!((accuracy("exact SVM, Gaussian", None) - 0.9716).abs() < 0.002, "{found}");
+    assert!((accuracy("linear SVM on pixels", Some(64)) - 0.9345).abs() < 0.002, "{found}");
+    // Two seeds lie within four of their deviations.
+    assert!((accuracy("Fourier features", Some(270)) - 0.954).abs() < 0.02, "{found}");
+    assert!(accuracy("binning, Laplace", Some(1000)) > 0.95, "{found}");
+    let page = std::fs::read_to_string(bench.path("digits.html")).unwrap();
+    assert!(page.contains("Figure 6") && page.len() < 1 << 20, "{}", page.len());
 }
 
 #[test]

@@ -80,6 +80,11 @@ pub trait Source: Sync {
     /// Bytes of an entry: 4 or 8.
     fn scalar_bytes(&self) -> usize;
 
+    /// The number of entries that are stored, where rows are sparse and it is known beforehand.
+    fn stored_entries(&self) -> Option<u64> {
+        None
+    }
+
     /// Starts reading from the first row.
     fn open(&self) -> Result<Box<dyn Batches + '_>>;
 }
@@ -149,6 +154,13 @@ impl Source for Arrays<'_> {
             AnyRows::F32(_) => 4,
             AnyRows::F64(_) => 8,
         }
+    }
+
+    fn stored_entries(&self) -> Option<u64> {
+        with_rows!(self.rows, rows => match rows {
+            Rows::Sparse(rows) => Some((rows.starts()[rows.rows()] - rows.starts()[0]) as u64),
+            Rows::Dense(_) => None,
+        })
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {

@@ -81,7 +81,7 @@ fn point(
 ) -> Result<ErrorPoint, Failure> {
     let (mut squares, mut largest, mut bounds) = (Vec::new(), 0.0f64, (None, None));
     let none = vec![0.0; rows.rows()];
-    let sample = Sample::of(engine, &(rows, &none), rows.rows(), spec.seed)?;
+    let sample = Sample::of(engine, &(rows, &none), rows.rows() + 1, spec.seed)?;
     for offset in 0..SEEDS {
         let spec = MapSpec { seed: spec.seed.wrapping_add(offset), ..spec.clone() };
         let map = spec.fit(engine, &sample)?;

@@ -19,9 +19,8 @@ use super::approximation::{self, KernelError};
 use super::digits::Digits;
 use crate::exit::Failure;
 
-/// Seeds of the points that the table shows, and of the others.
-const SEEDS: usize = 20;
-const FEWER_SEEDS: usize = 8;
+/// Seeds of the points that the table does not show, at most.
+const FEWER_SEEDS: usize = 5;
 
 /// Features of the table, and the steps of the curves up to it.
 pub(super) const FEATURES: usize = 270;
@@ -132,12 +131,17 @@ pub(super) fn fourier(form: FourierForm, draw: FrequencyDraw) -> Method {
 const BINNING: Method = Method::Binning { bins: Bins::Fitted };
 
 impl Experiment {
-    pub(super) fn run(engine: &Engine, digits: &Digits, seed: u64) -> Result<Experiment, Failure> {
-        let phase = "digits";
+    pub(super) fn run(
+        engine: &Engine,
+        digits: &Digits,
+        seed: u64,
+        seeds: usize,
+    ) -> Result<Experiment, Failure> {
+        let (phase, fewer) = ("digits", seeds.min(FEWER_SEEDS));
         engine.tell(&Event::Started { phase })?;
         let quiet = engine.quiet();
         let sizes: Vec<usize> = (1..=FEATURES / STEP).map(|k| k * STEP).collect();
-        let fits = 4 * ((sizes.len() - 1) * FEWER_SEEDS + SEEDS) + SEEDS;
+        let fits = 4 * ((sizes.len() - 1) * fewer + seeds) + seeds;
         // A tuning is worth some fits, and so is the comparison of kernels.
         let mut steps = Steps { engine, done: 0, all: fits + 8 * SCALES.len() + 16 };
         let binning = tune(&quiet, digits, seed, &mut steps)?;
@@ -162,7 +166,7 @@ impl Experiment {
         for kind in kinds {
             let mut points = Vec::new();
             for &features in &sizes {
-                let seeds = if features == FEATURES { SEEDS } else { FEWER_SEEDS };
+                let seeds = if features == FEATURES { seeds } else { fewer };
                 let (point, line) = point(&quiet, digits, kind, features, seed, seeds, &mut steps)?;
                 points.push(point);
                 if features == FEATURES {
@@ -170,7 +174,7 @@ impl Experiment {
                 }
             }
             if kind.method == BINNING {
-                let (point, line) = point(&quiet, digits, kind, MANY_GRIDS, seed, SEEDS, &mut steps)?;
+                let (point, line) = point(&quiet, digits, kind, MANY_GRIDS, seed, seeds, &mut steps)?;
                 points.push(point);
                 table.push(line);
             }
@@ -180,7 +184,7 @@ impl Experiment {
         engine.tell(&Event::Finished { phase })?;
         Ok(Experiment {
             seed,
-            seeds: SEEDS,
+            seeds,
             training_rows: digits.training.x.rows(),
             test_rows: digits.test.x.rows(),
             table,

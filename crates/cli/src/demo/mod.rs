@@ -30,7 +30,7 @@ pub(crate) fn run(args: DemoArgs, console: &mut Console<'_>) -> Result<(), Failu
     let progress = Progress::new(&console.messages, args.run.quiet);
     let digits = Digits::read()?;
     let engine = progress.engine(&args.run, None);
-    let found = Experiment::run(&engine, &digits, args.seed)?;
+    let found = Experiment::run(&engine, &digits, args.seed, usize::from(args.seeds))?;
     if let Some(path) = &args.out {
         let page = page::of(&engine, &digits, &found)?;
         write(path, &page.html())?;

@@ -31,12 +31,12 @@ pub(super) fn of(engine: &Engine, digits: &Digits, found: &Experiment) -> Result
         text::number(found.binning.cost),
         100.0 * found.binning.error
     ));
-    page.figure(figures::accuracy(found));
-    page.figure(figures::images(digits));
     page.heading("What the maps do");
     page.figure(figures::circle(engine)?);
     page.figure(figures::grids(engine)?);
     page.heading("What the models see");
+    page.figure(figures::images(digits));
+    page.figure(figures::accuracy(found));
     page.figure(figures::surfaces(engine, digits, found)?);
     page.heading("What it costs to ask a model");
     page.table(costs(found));
@@ -44,6 +44,7 @@ pub(super) fn of(engine: &Engine, digits: &Digits, found: &Experiment) -> Result
         "The exact machine keeps its support vectors and compares each new row with all of them. A Fourier map keeps a seed and its coefficients; landmarks \
          keep the landmarks; binning keeps the names of the cells that were seen.",
     );
+    page.table(margins(found));
     page.heading("How near the features are to the kernel");
     page.figure(figures::kernel_errors(found));
     let command = format!("bochner demo digits --seed {} --out digits.html", found.seed);
@@ -93,20 +94,17 @@ fn costs(found: &Experiment) -> Table {
             line.name.to_owned(),
             match (line.features, line.support_vectors) {
                 (Some(features), _) => text::count(features as u64),
-                (None, Some(vectors)) => format!("{} support vectors", text::count(vectors as u64)),
+                (None, Some(vectors)) => format!("{} rows", text::count(vectors as u64)),
                 (None, None) => String::new(),
             },
             format!("{} ms", text::significant(1e3 * line.seconds, 2)),
             format!("{} µs", text::significant(1e6 * line.seconds_per_row, 2)),
             bochner::plan::bytes(line.bytes),
-            text::significant(line.margin, 2),
-            text::significant(line.gap, 1),
         ]
     };
     Table {
         caption: Text::from(
-            "Time to train, time to predict a row (of a batch, all threads), bytes of the model file; the normalised margin γ = 1/(‖w‖·max ‖z‖), smallest of all \
-             machines of a model; and the gap between primal and dual objective that certifies the solution.",
+            "Features, or rows that are support vectors; time to train; time to predict a row (of a batch, all threads); bytes of the model file.",
         ),
         columns: vec![
             Column::text("machine"),
@@ -114,6 +112,29 @@ fn costs(found: &Experiment) -> Table {
             Column::number("to train"),
             Column::number("a row"),
             Column::number("model"),
+        ],
+        rows: found.table.iter().map(row).collect(),
+        highlighted: Vec::new(),
+    }
+}
+
+fn margins(found: &Experiment) -> Table {
+    let row = |line: &Line| {
+        vec![
+            line.name.to_owned(),
+            line.features.map_or(String::new(), |features| text::count(features as u64)),
+            text::significant(line.margin, 2),
+            text::significant(line.gap, 2),
+        ]
+    };
+    Table {
+        caption: Text::from(
+            "The normalised margin γ = 1/(‖w‖·max ‖z‖), the smallest of a model's machines, and the gap between the primal and the dual objective, as a part of \
+             the primal: what is left to gain, which certifies the solution.",
+        ),
+        columns: vec![
+            Column::text("machine"),
+            Column::number("features"),
             Column::number("margin γ"),
             Column::number("gap"),
         ],

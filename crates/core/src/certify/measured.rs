@@ -72,6 +72,10 @@ impl Measured {
     }
 }
 
+/// Pairs for each row where all rows are there, and pairs at least.
+const TIMES: usize = 4;
+const PAIRS_AT_LEAST: usize = 1024;
+
 /// Pairs of different rows: disjoint if the rows are a sample, drawn with replacement if they are all there are.
 fn pairs(seed: u64, count: usize, whole: bool) -> Option<Vec<(usize, usize)>> {
     if count < 2 {
@@ -86,7 +90,9 @@ fn pairs(seed: u64, count: usize, whole: bool) -> Option<Vec<(usize, usize)>> {
         let j = (i + 1 + draws.below(count as u64 - 1)) % count as u64;
         (i as usize, j as usize)
     };
-    Some((0..SAMPLE as u64).map(draw).collect())
+    // Few rows are no reason to look at each of them a hundred times.
+    let most = SAMPLE.min(TIMES * count).max(PAIRS_AT_LEAST);
+    Some((0..most as u64).map(draw).collect())
 }
 
 impl fmt::Display for Measured {

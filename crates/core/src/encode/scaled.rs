@@ -36,6 +36,10 @@ impl Source for Scaled<'_> {
         self.precision.bytes()
     }
 
+    fn stored_entries(&self) -> Option<u64> {
+        self.source.stored_entries()
+    }
+
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
         Ok(Box::new(ScaledBatches { batches: self.source.open()?, scaled: self, rows: None }))
     }

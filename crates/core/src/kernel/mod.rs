@@ -135,7 +135,19 @@ impl Kernel {
     ///
     /// The reference for everything that approximates it: one pass over the columns where either row is not zero.
     pub fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
-        let pairs = merge(x.entries(i), y.entries(j));
+        match (x, y) {
+            // The same sums in the same order: terms of two zeros change nothing.
+            (Rows::Dense(x), Rows::Dense(y)) => {
+                let pairs = x.row(i).iter().zip(y.row(j)).map(|(a, b)| (a.to_f64(), b.to_f64()));
+                self.of_pairs(pairs)
+            }
+            (Rows::Sparse(x), Rows::Sparse(y)) if self.form() == Form::Product => shared(x.row(i), y.row(j)),
+            _ => self.of_pairs(merge(x.entries(i), y.entries(j))),
+        }
+    }
+
+    /// The kernel of two rows, given their entries column by column.
+    fn of_pairs(&self, pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
         match self.form() {
             Form::Product => pairs.map(|(a, b)| a * b).sum(),
             Form::Decay { distance, rate } => libm::exp(-rate * total(distance, pairs)),
@@ -267,6 +279,21 @@ fn total(distance: Distance, pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
         Distance::Squared => pairs.map(|(a, b)| (a - b) * (a - b)).sum(),
         Distance::Absolute => pairs.map(|(a, b)| (a - b).abs()).sum(),
     }
+}
+
+/// Σ xⱼyⱼ over the columns that two sparse rows share.
+fn shared<T: Scalar>(x: (&[u32], &[T]), y: (&[u32], &[T])) -> f64 {
+    let (mut a, mut b, mut sum) = (0, 0, 0.0);
+    while a < x.0.len() && b < y.0.len() {
+        let (i, j) = (x.0[a], y.0[b]);
+        if i == j {
+            sum += x.1[a].to_f64() * y.1[b].to_f64();
+        }
+        // Both where they are equal: which one is hard to foresee, so no branch.
+        a += usize::from(i <= j);
+        b += usize::from(j <= i);
+    }
+    sum
 }
 
 /// The entries of two rows at every column where either is not zero.

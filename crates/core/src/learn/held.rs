@@ -12,7 +12,7 @@ use crate::matrix::with_rows;
 use crate::random::Stream;
 use crate::source::{Batch, Source};
 use crate::sweep::sweep;
-use crate::{AnyRows, CsrView, Engine, Map, MatrixView, Method, Result, Rows, Scalar};
+use crate::{AnyRows, CsrView, Engine, Map, MapSpec, MatrixView, Method, Result, Rows, Scalar};
 
 /// Rows of features with their classes, weights and folds; rows of weight 0 are left out.
 #[derive(Debug, Default)]
@@ -37,6 +37,29 @@ pub(super) enum AnyHeld {
     F64(Held<f64>),
 }
 
+/// What held features take.
+pub(super) struct Size {
+    /// Numbers of all rows.
+    pub(super) entries: u64,
+    pub(super) bytes: u64,
+}
+
+impl Size {
+    /// Of `rows` rows of a map with so many features.
+    pub(super) fn of(source: &dyn Source, spec: &MapSpec, features: usize, rows: u64) -> Size {
+        let is_exact = spec.method == Method::Exact;
+        let (entries, is_sparse) = match source.stored_entries() {
+            Some(stored) if is_exact => (stored, true),
+            _ if spec.is_sparse() => (rows.saturating_mul(spec.features as u64), true),
+            _ => (rows.saturating_mul(features as u64), false),
+        };
+        let an_entry = source.scalar_bytes() as u64 + if is_sparse { 4 } else { 0 };
+        // Class, weight, fold, hash and place of each row.
+        let bytes = entries.saturating_mul(an_entry).saturating_add(rows.saturating_mul(6 * 8));
+        Size { entries, bytes }
+    }
+}
+
 impl AnyHeld {
     /// Maps and keeps all rows of a source of classes; `rows` of them are expected. Folds are by content, with the seed of the map.
     pub(super) fn of(
@@ -46,14 +69,11 @@ impl AnyHeld {
         rows: u64,
         folds: usize,
     ) -> Result<AnyHeld> {
-        let entries = if map.spec().is_sparse() { map.spec().features } else { map.output_dim() };
-        let bytes = source.scalar_bytes() + if map.spec().is_sparse() { 4 } else { 0 };
-        // Class, weight, fold, hash and place of each row.
-        let needed = rows.saturating_mul((entries * bytes + 5 * 8) as u64);
-        engine.check_memory(|| format!("{rows} rows of {entries} features in memory"), needed)?;
+        let size = Size::of(source, map.spec(), map.output_dim(), rows);
+        engine.check_memory(|| format!("{rows} rows of features in memory"), size.bytes)?;
         let hash = ContentHash::new(map.spec().seed, Stream::Folds);
         let (mut single, mut double) = (Held::new(map), Held::new(map));
-        let expected = usize::try_from(rows).unwrap_or(0).saturating_mul(entries);
+        let expected = usize::try_from(size.entries).unwrap_or(0);
         if source.scalar_bytes() == 4 {
             single.reserve(expected)
         } else {

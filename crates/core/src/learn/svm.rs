@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::held::{AnyHeld, Held};
+use super::held::{AnyHeld, Held, Size};
 use super::ridge::{CurvePoint, Lambda};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
@@ -19,7 +19,7 @@ use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
 use crate::source::{Source, Target};
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
-use crate::{Encoder, Engine, Error, Labels, MapSpec, Matrix, Result, Rows, Scalar};
+use crate::{Encoder, Engine, Error, Labels, MapSpec, Matrix, Method, Result, Rows, Scalar};
 
 /// A linear support vector machine on features of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,30 +65,30 @@ impl Svm {
         self.validate()?;
         let rows = source.row_count().unwrap_or(BLOCK as u64);
         let features = self.map.output_dim(source.input_dim());
-        let entries = if self.map.is_sparse() { self.map.features } else { features };
-        let (d, f) = (source.input_dim() as f64, |n: usize| n as f64);
-        let bytes = source.scalar_bytes() + if self.map.is_sparse() { 4 } else { 0 };
+        let held = Size::of(source, &self.map, features, rows);
         let outputs = source.target().outputs();
-        // Scores, directions and their images of each output beside the features.
-        let beside = rows.saturating_mul(24 + 8 * 4 * outputs as u64);
+        // Signs, scores and α of each output beside the features, and what the solver keeps of the rows it looks at.
+        let beside = rows.saturating_mul(8 * 5 * outputs as u64);
         // The Gram matrix that guides Newton's method, and its factor.
-        let guide = if self.hinge == Hinge::Squared && !self.map.is_sparse() && features <= MOST_FACTORED {
+        let is_dense =
+            !self.map.is_sparse() && (source.stored_entries().is_none() || self.map.method != Method::Exact);
+        let guide = if self.hinge == Hinge::Squared && is_dense && features <= MOST_FACTORED {
             3 * 8 * (features as u64).pow(2)
         } else {
             0
         };
-        let sample = capacity(&self.map, source.input_dim()) as u64 * (source.input_dim() as u64) * 24;
+        let a_row =
+            source.stored_entries().map_or(source.input_dim() as u64, |stored| stored / rows.max(1) + 1);
+        let sample = capacity(&self.map, source.input_dim()) as u64 * a_row * 24;
+        let peak_bytes = [held.bytes, beside, guide, sample, self.map.bytes(source.input_dim())]
+            .into_iter()
+            .fold(0, u64::saturating_add);
         Ok(Cost {
             passes: 2,
-            multiply_adds_per_million_rows: 1e6 * d * f(features),
+            multiply_adds_per_million_rows: 1e6 * source.input_dim() as f64 * features as f64,
             // A hundred visits of each row, there and back.
-            multiply_adds_to_solve: 200.0 * rows as f64 * f(entries) * f(outputs),
-            peak_bytes: rows
-                .saturating_mul((entries * bytes) as u64)
-                .saturating_add(beside)
-                .saturating_add(guide)
-                .saturating_add(sample)
-                .saturating_add(self.map.bytes(source.input_dim())),
+            multiply_adds_to_solve: 200.0 * held.entries as f64 * outputs as f64,
+            peak_bytes,
         })
     }
 

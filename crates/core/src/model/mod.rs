@@ -9,7 +9,9 @@ use crate::learn::CurvePoint;
 use crate::solve::Hinge;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
-use crate::{AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Result, Rows, Scalar};
+use crate::{
+    AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Method, OwnedRows, Result, Rows, Scalar,
+};
 
 /// What the outputs mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -259,7 +261,7 @@ impl Model {
         out.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(i, out)| {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
             out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
-            if self.map.spec().is_sparse() {
+            if self.stays_sparse(&piece) {
                 return self.decide_sparse(&piece, out);
             }
             let mut z = vec![T::default(); piece.count() * features];
@@ -272,16 +274,30 @@ impl Model {
         });
     }
 
+    /// Whether features of these rows are sparse: by their map, or as they came where the map is exact and nothing shifts them.
+    fn stays_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> bool {
+        let is_exact = self.map.spec().method == Method::Exact;
+        let is_shifted = self.encoder.scaling().is_some_and(|scaling| !scaling.shift().is_empty());
+        self.map.spec().is_sparse() || (is_exact && !is_shifted && matches!(rows, Rows::Sparse(_)))
+    }
+
     /// Adds the outputs of features whose zeros are not made.
     fn decide_sparse<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
-        let features = match self.encoder.scaling() {
-            Some(scaling) => self.map.sparse_features(&scaling.rows::<T, T>(rows).view()),
-            None => self.map.sparse_features(rows),
+        let scaled = self.encoder.scaling().map(|scaling| scaling.rows::<T, T>(rows));
+        let rows = scaled.as_ref().map_or(*rows, OwnedRows::view);
+        let mapped;
+        let features = match (self.map.sparse_features(&rows), &rows) {
+            (Ok(features), _) => {
+                mapped = features;
+                mapped.view()
+            }
+            // The exact map: rows are their own features.
+            (Err(_), Rows::Sparse(rows)) => *rows,
+            // `stays_sparse` has said that there are none.
+            (Err(_), Rows::Dense(_)) => return,
         };
-        // `is_sparse` has said that there are some.
-        let Ok(features) = features else { return };
         for (i, out) in out.chunks_exact_mut(self.intercept.len()).enumerate() {
-            let (columns, values) = features.view().row(i);
+            let (columns, values) = features.row(i);
             for (o, out) in out.iter_mut().enumerate() {
                 let coefficients = self.coefficients.row(o);
                 *out += columns
