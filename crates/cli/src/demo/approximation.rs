@@ -5,7 +5,7 @@
 //! all pairs of N points at once                            ε = √(v·(2·ln N − ln δ))
 //! ```
 
-use bochner::certify::{Bound, Certificate, DELTA};
+use bochner::certify::{Bound, Certificate};
 use bochner::stat::Sample;
 use bochner::{Bins, Engine, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix, Method, Rows};
 use serde::Serialize;
@@ -95,11 +95,8 @@ fn point(
         }
         if offset == 0 {
             let certificate = Certificate::measure(engine, &map, &sample)?;
-            if let Bound::FiniteSet { epsilon, points, holds: true, .. } = certificate.bound {
-                // ε² = v·(2·ln N − ln δ), and one pair has ε² = v·(ln 2 − ln δ).
-                let all = 2.0 * (points as f64).ln() - DELTA.ln();
-                let one = 2f64.ln() - DELTA.ln();
-                bounds = (Some(epsilon * (one / all).sqrt()), Some(epsilon));
+            if let Bound::FiniteSet { epsilon, one_pair, holds: true, .. } = certificate.bound {
+                bounds = (one_pair, Some(epsilon));
             }
         }
     }

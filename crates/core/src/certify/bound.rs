@@ -5,6 +5,12 @@
 //! offset   P(|ẑ − k| ≥ ε) ≤ 2·exp(−Dε²/8) for one pair;   N points: ε = √(8·ln(N²/δ)/D)
 //! binning  P(|ẑ − k| ≥ ε) ≤ 2·exp(−2Pε²) for one pair, fitted; 2·exp(−Pε²/2) hashed;   N points: ε = √(ln(N²/δ)/(2P)), √(2·ln(N²/δ)/P)
 //! ```
+//! ```text
+//! everywhere in a box of diameter ℓ and longest side s, d columns, σₚ² = E‖ω‖², M = max(E[1/pitch], Lipschitz):
+//! pairs    P(sup ≥ ε) ≤ B·(σₚℓ/ε)^(2d/(d+2))·exp(−Dε²/(8(d+2))),     B = ((d/2)^(−d/(d+2)) + (d/2)^(2/(d+2)))·2^((6d+2)/(d+2))
+//! offset   P(sup ≥ ε) ≤ B′·(σₚℓ/ε)^(2d/(d+1))·exp(−Dε²/(32(d+1))),   B′ = (d^(−d/(d+1)) + d^(1/(d+1)))·2^((5d+1)/(d+1))·3^(d/(d+1))
+//! binning  P(sup ≥ ε) ≤ N²·exp(−1.07Pε²) + N·exp(−0.143Pε),          N = ⌈60·d·M·s/ε⌉^d
+//! ```
 //! Hoeffding for D/2 terms in [−1, 1], for D terms in [−2, 2] and for P terms in [0, 1] or [−1, 1], then a union over fewer than N²/2 pairs. Frequencies that are orthogonal
 //! are not independent: their estimate is unbiased and as a rule better, but the bound is only a reference for them.
 
@@ -14,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DELTA, Probe};
 use crate::engine::Check;
+use crate::kernel::Spectrum;
 use crate::{Bins, FourierForm, FrequencyDraw, Method, Result};
 
 /// A statement about |z(x)·z(y) − k(x, y)|.
@@ -35,6 +42,13 @@ pub enum Bound {
         epsilon: f64,
         /// False if the bound is that of independent frequencies, shown as a reference for orthogonal ones.
         holds: bool,
+        /// ε of one pair that was chosen beforehand; none in files from before it was written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        one_pair: Option<f64>,
+        /// ε of all points of the smallest box that holds the rows looked at (for fitted bins, where one of the two points is a row that the map was fitted
+        /// to); none where there is no such bound, or none below the largest error there can be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        everywhere: Option<f64>,
     },
     /// At most √(r(x)·r(y)) for every pair, always; r over the sampled rows.
     Residual {
@@ -67,23 +81,42 @@ impl Bound {
                 let count = rows.count() as u64;
                 Bound::Residual { rows: count, mean: sum / count.max(1) as f64, largest }
             }
-            Method::Fourier { form, draw } => Bound::FiniteSet {
-                points,
-                delta: DELTA,
-                epsilon: finite_set(fourier_spread(form, map.output_dim()), points, DELTA),
-                holds: draw == FrequencyDraw::Independent,
-            },
-            Method::Binning { bins } => Bound::FiniteSet {
-                points,
-                delta: DELTA,
-                epsilon: finite_set(grid_spread(bins, map.spec().features), points, DELTA),
-                holds: true,
-            },
+            Method::Fourier { form, draw } => {
+                let features = map.output_dim();
+                let (diameter, _) = rows.extent();
+                let everywhere = match map.spec().kernel.spectrum() {
+                    Some(Spectrum::Normal { deviation }) => {
+                        let spread = deviation * (map.input_dim() as f64).sqrt() * diameter;
+                        fourier_everywhere(form, features, map.input_dim(), spread, DELTA)
+                    }
+                    // Without a second moment of ω there is none.
+                    Some(Spectrum::Cauchy { .. }) | None => None,
+                };
+                let is_independent = draw == FrequencyDraw::Independent;
+                Bound::finite_set(fourier_spread(form, features), points, is_independent, everywhere)
+            }
+            Method::Binning { bins } => {
+                let (grids, (_, side)) = (map.spec().features, rows.extent());
+                let everywhere = match (bins, map.spec().kernel.pitch()) {
+                    (Bins::Fitted, Some(pitch)) => {
+                        grids_everywhere(grids, map.input_dim(), side * pitch.rate(), DELTA)
+                    }
+                    _ => None,
+                };
+                Bound::finite_set(grid_spread(bins, grids), points, true, everywhere)
+            }
         })
     }
 }
 
 impl Bound {
+    /// All pairs of `points` points, where one pair has P(|ẑ − k| ≥ ε) ≤ 2·exp(−ε²/spread).
+    fn finite_set(spread: f64, points: u64, holds: bool, everywhere: Option<f64>) -> Bound {
+        let epsilon = finite_set(spread, points, DELTA);
+        let one_pair = Some((spread * libm::log(2.0 / DELTA)).sqrt());
+        Bound::FiniteSet { points, delta: DELTA, epsilon, holds, one_pair, everywhere }
+    }
+
     /// The largest number in the statement.
     pub(crate) fn size(&self) -> f64 {
         match self {
@@ -97,6 +130,59 @@ impl Bound {
 /// ε for all pairs of `points` points, where one pair has P(|ẑ − k| ≥ ε) ≤ 2·exp(−ε²/spread).
 fn finite_set(spread: f64, points: u64, delta: f64) -> f64 {
     (spread * (2.0 * libm::log(points.max(2) as f64) - libm::log(delta))).sqrt()
+}
+
+/// The ε at which a bound that falls with ε, given as its logarithm, is δ; none above 1, which is more than anybody asks for.
+fn smallest(log_bound: impl Fn(f64) -> f64, delta: f64) -> Option<f64> {
+    let target = libm::log(delta);
+    if !(log_bound(1.0) <= target) {
+        return None;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if log_bound(middle) <= target { high = middle } else { low = middle }
+    }
+    Some(high)
+}
+
+/// ε of Fourier features everywhere in a box; `spread` is σₚℓ.
+fn fourier_everywhere(
+    form: FourierForm,
+    features: usize,
+    columns: usize,
+    spread: f64,
+    delta: f64,
+) -> Option<f64> {
+    let (d, count) = (columns as f64, features as f64);
+    let log = libm::log;
+    // ln B, the power of σₚℓ/ε, and what divides D·ε².
+    let (constant, power, divisor) = match form {
+        FourierForm::Pairs => {
+            let sum = libm::pow(d / 2.0, -d / (d + 2.0)) + libm::pow(d / 2.0, 2.0 / (d + 2.0));
+            (log(sum) + (6.0 * d + 2.0) / (d + 2.0) * log(2.0), 2.0 * d / (d + 2.0), 8.0 * (d + 2.0))
+        }
+        FourierForm::Offset => {
+            let sum = libm::pow(d, -d / (d + 1.0)) + libm::pow(d, 1.0 / (d + 1.0));
+            let powers = (5.0 * d + 1.0) / (d + 1.0) * log(2.0) + d / (d + 1.0) * log(3.0);
+            (log(sum) + powers, 2.0 * d / (d + 1.0), 32.0 * (d + 1.0))
+        }
+    };
+    // Shown for ε ≤ σₚℓ; a smaller box is inside a larger one.
+    let bound = |e: f64| constant + power * log(spread.max(e) / e) - count * e * e / divisor;
+    smallest(bound, delta)
+}
+
+/// ε of grids everywhere in a box; `sides` is M·s.
+fn grids_everywhere(grids: usize, columns: usize, sides: f64, delta: f64) -> Option<f64> {
+    let (d, count) = (columns as f64, grids as f64);
+    let bound = |e: f64| {
+        let cells = d * libm::log((60.0 * d * sides / e).ceil().max(1.0));
+        let (centres, crossed) = (2.0 * cells - 1.07 * count * e * e, cells - 0.143 * count * e);
+        let larger = centres.max(crossed);
+        larger + libm::log(libm::exp(centres - larger) + libm::exp(crossed - larger))
+    };
+    smallest(bound, delta)
 }
 
 /// The spread of `features` Fourier features.
@@ -124,13 +210,16 @@ impl fmt::Display for Bound {
             Bound::NoApproximation => {
                 write!(f, "not applicable (plain kernel values do not approximate the kernel)")
             }
-            Bound::FiniteSet { points, delta, epsilon, holds } => {
+            Bound::FiniteSet { points, delta, epsilon, holds, one_pair, everywhere } => {
                 let note = if *holds { "" } else { " (i.i.d. reference)" };
-                write!(
-                    f,
-                    "bound {epsilon:.3}{note} for all pairs of {points} points with probability {}",
-                    1.0 - delta
-                )
+                write!(f, "bound {epsilon:.3}{note} for all pairs of {points} points")?;
+                if let Some(one_pair) = one_pair {
+                    write!(f, ", {one_pair:.3} for one pair")?;
+                }
+                if let Some(everywhere) = everywhere {
+                    write!(f, ", {everywhere:.3} everywhere among them")?;
+                }
+                write!(f, ", with probability {}", 1.0 - delta)
             }
             Bound::Residual { rows, mean, largest } => {
                 write!(f, "bound √(r(x)·r(y)), r ≤ {largest:.3e} on {rows} rows, {mean:.3e} on average")
@@ -142,6 +231,28 @@ impl fmt::Display for Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Features for ε = 0.1 and δ = 0.05 everywhere in a domain of diameter 10, unit Gaussian: 3.5e4 and 1.3e5 for two columns, 1.6e5 and 6.3e5 for ten.
+    #[test]
+    fn the_number_of_features_for_a_whole_domain() {
+        for (columns, pairs, offsets) in [(2, 3.5e4, 1.3e5), (10, 1.6e5, 6.3e5)] {
+            let spread = (columns as f64).sqrt() * 10.0;
+            for (form, features) in [(FourierForm::Pairs, pairs), (FourierForm::Offset, offsets)] {
+                let found = fourier_everywhere(form, features as usize, columns, spread, 0.05).unwrap();
+                assert!((found - 0.1).abs() < 0.004, "{columns} columns, {form:?}: {found}");
+            }
+        }
+        assert_eq!(fourier_everywhere(FourierForm::Pairs, 100, 50, 70.0, 0.05), None);
+        // By hand: d = 1, M·s = 1, P = 2,000, ε = 0.197: N = 305, 305²·e^(−83) + 305·e^(−56) is far below 0.05.
+        let found = grids_everywhere(2000, 1, 1.0, 0.05).unwrap();
+        assert!(found < 0.197 && found > finite_set(grid_spread(Bins::Fitted, 2000), 2, 0.05), "{found}");
+        let cells = (60.0 / found).ceil();
+        let value =
+            cells * cells * (-1.07 * 2000.0 * found * found).exp() + cells * (-0.143 * 2000.0 * found).exp();
+        assert!((value / 0.05 - 1.0).abs() < 0.1, "{value}");
+        // Scales of the columns do not matter, only the ratio of box and pitch: what the printed bound gets wrong.
+        assert_eq!(grids_everywhere(10, 54, 1.0, 0.05), None);
+    }
 
     #[test]
     fn the_number_of_features_for_a_million_points() {

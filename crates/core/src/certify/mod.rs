@@ -119,6 +119,21 @@ impl Probe<'_> {
         self.map.spec().kernel.eval(&view, self.first + i, &view, self.first + j)
     }
 
+    /// Diameter and longest side of the smallest box that holds the rows.
+    fn extent(&self) -> (f64, f64) {
+        let view = self.rows.view();
+        let mut row = vec![0.0; view.columns()];
+        let (mut low, mut high) = (vec![f64::INFINITY; row.len()], vec![f64::NEG_INFINITY; row.len()]);
+        for i in 0..view.count() {
+            view.densify(i, &mut row);
+            for (j, &x) in row.iter().enumerate() {
+                (low[j], high[j]) = (low[j].min(x), high[j].max(x));
+            }
+        }
+        let sides = || low.iter().zip(&high).map(|(low, high)| (high - low).max(0.0));
+        (sides().map(|side| side * side).sum::<f64>().sqrt(), sides().fold(0.0, f64::max))
+    }
+
     /// The largest k(x, x).
     fn largest_diagonal(&self) -> f64 {
         (0..self.count()).map(|i| self.exact(i, i)).fold(0.0, f64::max)

@@ -59,6 +59,17 @@ pub(crate) enum Pitch {
     Fixed { width: f64 },
 }
 
+impl Pitch {
+    /// What the bound that holds everywhere needs of the law: the larger of E[1/pitch] and the steepest slope of the kernel in one column. Both
+    /// are one over the width, for hats and for their Gamma mixture alike.
+    pub(crate) fn rate(self) -> f64 {
+        match self {
+            Pitch::Gamma { scale } => 1.0 / scale,
+            Pitch::Fixed { width } => 1.0 / width,
+        }
+    }
+}
+
 /// The law whose characteristic function a shift-invariant kernel is; frequencies are drawn from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Spectrum {
