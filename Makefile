@@ -5,9 +5,14 @@ STAGE := .ci/stage
 DATA ?= ../shared/data
 EXAMPLES := $(basename $(notdir $(wildcard crates/core/examples/*.rs)))
 
-.PHONY: setup demo test lint rust isa examples wheel python bench
+.PHONY: setup browser demo test lint rust isa examples wheel python bench
 
-setup: $(VENV)/ready
+setup: $(VENV)/ready browser
+
+# Pages are looked at in a browser where there is one; the gate installs it, being root.
+browser:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; } \
+	  || echo 'no chromium: the test that opens pages in a browser will be skipped'
 
 # A Debian python3 may lack venv: install it where we may, say how where we may not.
 $(VENV)/ready: python/requirements-test.txt
@@ -31,8 +36,8 @@ rust:
 
 # The library's suite once more on each instruction set that this processor has besides its best.
 isa:
-	$(STAGE) portable env BOCHNER_ISA=portable cargo test -q -p bochner --test suite
-	$(STAGE) avx2 env BOCHNER_ISA=avx2 cargo test -q -p bochner --test suite
+	$(STAGE) portable env BOCHNER_ISA=portable cargo test -q -p bochner --test suite --lib
+	$(STAGE) avx2 env BOCHNER_ISA=avx2 cargo test -q -p bochner --test suite --lib
 
 examples:
 	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q -p bochner --example $$e; done'

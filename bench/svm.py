@@ -53,6 +53,7 @@ def linear(folder, runs, n=20_000):
 
 def exact(folder, runs):
     x, y = load_svmlight_file(str(folder / "a9a.train.libsvm.gz"), n_features=123)
+    x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)  # SVC takes no others
     for tol in (1e-3, 1e-6):
         ours = lambda: KernelSVC(gamma=0.05, tol=tol, n_jobs=1).fit(x, y)
         theirs = lambda: SVC(gamma=0.05, tol=tol).fit(x, y)

@@ -49,14 +49,14 @@ const ROUNDS: usize = 10_000;
 const ROUGH_ROUNDS: usize = 300;
 
 impl Svm {
-    /// Squared hinge, λ by 5-fold cross-validation, a constant, a gap of 10⁻³.
+    /// Squared hinge, λ by 5-fold cross-validation, a constant, a gap of 10⁻⁴.
     pub fn new(map: MapSpec) -> Self {
         Svm {
             map,
             hinge: Hinge::Squared,
             lambda: Lambda::CrossValidated { folds: 5 },
             intercept: true,
-            tolerance: 1e-3,
+            tolerance: 1e-4,
         }
     }
 
