@@ -480,7 +480,11 @@ class BinningFeatures(_KernelFeatures):
                 + ("" if scales.shape != (rows.shape[1],) else f" with {scales[~(scales > 0)][:1] or scales.max()}")
             )
         factors = (1.0 / scales).astype(rows.dtype)
-        return rows @ sp.diags_array(factors, format="csr") if sp.issparse(rows) else rows * factors
+        if not sp.issparse(rows):
+            return rows * factors
+        scaled = rows.copy()
+        scaled.data *= factors[scaled.indices]
+        return scaled
 
     def _has_scales(self) -> bool:
         return self.scale is not None and not isinstance(self.scale, Real)

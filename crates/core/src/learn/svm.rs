@@ -19,7 +19,7 @@ use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
 use crate::source::{Source, Target};
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
-use crate::{Encoder, Engine, Error, Labels, MapSpec, Matrix, Method, Result, Rows, Scalar};
+use crate::{Encoder, Engine, Error, Event, Labels, MapSpec, Matrix, Method, Result, Rows, Scalar};
 
 /// A linear support vector machine on features of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +42,14 @@ const GRID: std::ops::RangeInclusive<i32> = -7..=0;
 /// Gap of the models that λ is chosen with: good enough to compare.
 const ROUGH: f64 = 1e-2;
 
-/// Rounds of coordinate descent, and of Newton's method, at most.
-const ROUNDS: usize = 10_000;
+/// Rounds of coordinate descent, at least and at most; between them, as many as touch [`TOUCHED`] entries. Few rows may need many, and can have them.
+const ROUNDS: std::ops::RangeInclusive<usize> = 1_000..=1_000_000;
+const TOUCHED: usize = 4_000_000_000;
 
-/// Rounds while λ is chosen.
+/// Steps of Newton's method, at most.
+const STEPS: usize = 200;
+
+/// Rounds and steps while λ is chosen.
 const ROUGH_ROUNDS: usize = 300;
 
 impl Svm {
@@ -168,9 +172,17 @@ impl Svm {
         };
         let solve = |check: Check<'_>| {
             let costs = problem.costs(lambda, |_| true);
-            problem.solve(&costs, self.tolerance, ROUNDS, check)
+            problem.solve(&costs, self.tolerance, problem.rounds(), check)
         };
         let solutions = engine.phase("solve", rows, solve)?;
+        let gap = solutions.iter().map(SvmSolution::gap).fold(0.0, f64::max);
+        if gap > self.tolerance {
+            let text = format!(
+                "the descent was stopped at a gap of {gap:.1e}, above {:.1e}; a larger λ, or columns of like size, are easier",
+                self.tolerance
+            );
+            engine.tell(&Event::Warning { text: &text })?;
+        }
         Ok((problem.fitted(solutions), curve, lambda, rows))
     }
 }
@@ -238,6 +250,23 @@ impl<'a, T: Scalar> Problem<'a, T> {
         (0..self.held.weights.len()).map(|i| cost * weight(i)).collect()
     }
 
+    /// How long the final descent may take.
+    fn rounds(&self) -> usize {
+        if self.by_newton() {
+            return STEPS;
+        }
+        let rows = self.rows.count();
+        let entries = match self.rows {
+            Rows::Dense(rows) => rows.rows() * rows.columns(),
+            Rows::Sparse(rows) => rows.values().len(),
+        };
+        (TOUCHED / entries.max(rows).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end())
+    }
+
+    fn by_newton(&self) -> bool {
+        self.svm.hinge == Hinge::Squared && matches!(self.rows, Rows::Dense(_))
+    }
+
     fn solve(
         &self,
         costs: &[f64],
@@ -246,7 +275,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
         check: Check<'_>,
     ) -> Result<Vec<SvmSolution>> {
         let Svm { hinge, intercept, map, .. } = self.svm;
-        if let (Hinge::Squared, Rows::Dense(features)) = (hinge, self.rows) {
+        if let (true, Rows::Dense(features)) = (self.by_newton(), self.rows) {
             let (signs, outputs, intercept) = (&self.signs, self.outputs, *intercept);
             return Newton { features, signs, costs, outputs, intercept }.solve(tolerance, most, check);
         }
