@@ -16,7 +16,7 @@ class Certificate:
     bound : dict
         What holds by theory. Its ``"kind"`` is ``"finite_set"`` (with probability at least 1 - ``delta`` over the seed,
         at most ``epsilon`` for all pairs of ``points`` points, ``one_pair`` for one pair, and ``everywhere``, where
-        there is such a number, in the smallest box that holds the rows looked at; for orthogonal frequencies ``holds`` is False and
+        there is such a number, in the smallest box that holds the rows looked at (for fitted bins, one of the two points being a row of the fit); for orthogonal frequencies ``holds`` is False and
         the number is that of independent ones), ``"residual"`` (at most ``largest`` for all pairs of the ``rows``
         rows looked at, always), ``"exact"`` or ``"no_approximation"``.
     measured : dict or None

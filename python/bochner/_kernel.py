@@ -30,7 +30,7 @@ def is_family(kernel: str) -> bool:
 def kernel_text(
     kernel: str,
     *,
-    gamma: float | None,
+    gamma: float | str | None,
     sigma: float | None,
     scale: float | None,
 ) -> str:
@@ -68,4 +68,4 @@ def kernel_for_rows(
             # To twelve digits: repeated and weighted rows give variances that differ in their last ones.
             spread = float(f"{rows.shape[1] * variance(rows, weights):.12g}")
             gamma = 1.0 / spread if spread > 0 else 1.0
-    return kernel_text(kernel, gamma=None if isinstance(gamma, str) else gamma, sigma=sigma, scale=scale)
+    return kernel_text(kernel, gamma=gamma, sigma=sigma, scale=scale)

@@ -96,11 +96,19 @@ def variance(X: Any, weights: Any = None) -> float:
     """The variance of all entries of a dense or sparse array, whose rows may have weights."""
     if weights is not None and weights.sum() > 0:
         share = weights / (weights.sum() * X.shape[1])
-        square = X.multiply(X) if sp.issparse(X) else X * X
-        rows = [np.asarray(entries.sum(axis=1), dtype=np.float64).ravel() for entries in (X, square)]
-        mean, second = (float(share @ sums) for sums in rows)
-        return second - mean**2
+        mean = float(share @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel())
+        return float(share @ _squares(X, mean))
     if sp.issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
+        return float(_squares(X, float(X.mean(dtype=np.float64))).sum() / (X.shape[0] * X.shape[1]))
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its place, later
         return float(X.var())
+
+
+def _squares(X: Any, mean: float) -> np.ndarray:
+    """Σ (x - mean)² of each row."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        if not sp.issparse(X):
+            return ((X - np.float64(mean)) ** 2).sum(axis=1)
+        # Entries that are not stored are zero.
+        stored = sp.csr_matrix(((X.data - np.float64(mean)) ** 2, X.indices, X.indptr), shape=X.shape)
+        return np.asarray(stored.sum(axis=1)).ravel() + (X.shape[1] - np.diff(X.indptr)) * mean**2

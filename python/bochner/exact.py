@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._core import Model
-from ._kernel import kernel_for_rows
+from ._kernel import is_family, kernel_for_rows
 from ._labels import classes_of, labels_of
 from ._validation import GAMMA, ROWS, SCALE, SHARED_CONSTRAINTS, as_rows, check_rows, keeping_the_last_fit, threads_of
 from .learners import SavedModel
@@ -80,7 +80,7 @@ class KernelSVC(ClassifierMixin, SavedModel):
     Notes
     -----
     Classes with equally many votes are told apart by the sum of scores, where LIBSVM takes the first. Weighting a row equals
-    repeating it. Costs between n² and n³: for some ten thousand rows.
+    repeating it. A file keeps λ = 1 / (2 C Σ w): what :meth:`load` gives has the C of rows with weight one. Costs between n² and n³: for some ten thousand rows.
 
     Examples
     --------
@@ -168,9 +168,7 @@ class KernelSVC(ClassifierMixin, SavedModel):
                 np.ascontiguousarray(codes.reshape(-1, 1), dtype=np.float64),
                 None if sample_weight is None else np.ascontiguousarray(sample_weight),
                 labels_of(classes),
-                kernel=kernel_for_rows(
-                    self.kernel, rows, gamma=self.gamma, sigma=self.sigma, scale=self.scale, weights=sample_weight
-                ),
+                kernel=self._kernel_text(rows, sample_weight),
                 cost=float(self.C),
                 tolerance=float(self.tol),
                 cache_bytes=int(self.cache_size * 1e6),
@@ -180,6 +178,12 @@ class KernelSVC(ClassifierMixin, SavedModel):
                 verbose=min(int(self.verbose), 2),
             )
         return self._adopt(model, classes)
+
+    def _kernel_text(self, rows, weights) -> str:
+        """The kernel with the width that was given, or the usual one, which gives way."""
+        stands_alone = not is_family(self.kernel) or self.sigma is not None or self.scale is not None
+        gamma = None if stands_alone and self.gamma == "scale" else self.gamma
+        return kernel_for_rows(self.kernel, rows, gamma=gamma, sigma=self.sigma, scale=self.scale, weights=weights)
 
     def decision_function(self, X):
         """Score classes, or pairs of them.
@@ -237,7 +241,6 @@ class KernelSVC(ClassifierMixin, SavedModel):
 
     @classmethod
     def _words_of(cls, model: Model) -> dict[str, Any]:
-        # λ = 1/(2CΣw), and the sum of weights is that of the rows unless they had weights.
         return {"kernel": model.kernel, "C": 1.0 / (2.0 * model.regularization * model.rows)}
 
     def __sklearn_tags__(self):

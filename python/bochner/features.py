@@ -367,7 +367,9 @@ class BinningFeatures(_KernelFeatures):
     Attributes
     ----------
     kernel_ : str
-        The kernel with its width, as text.
+        The kernel with its width, as text; of rows in units of ``scales_`` where there are some.
+    scales_ : ndarray of shape (n_features_in_,) or None
+        The width of each column, if ``scale`` had one for each.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows that the map was fitted to.
     n_features_in_ : int
@@ -471,20 +473,34 @@ class BinningFeatures(_KernelFeatures):
 
     def _prepared(self, rows: Any) -> Any:
         """Rows in units of the columns' scales, where there is one for each."""
-        if not self._has_scales():
+        if self.scales_ is None:
             return rows
-        scales = np.asarray(self.scale, dtype=np.float64)
-        if scales.shape != (rows.shape[1],) or not (np.isfinite(scales) & (scales > 0)).all():
-            raise ValueError(
-                f"expected scale to be {rows.shape[1]} positive numbers, one for each column, found shape {scales.shape}"
-                + ("" if scales.shape != (rows.shape[1],) else f" with {scales[~(scales > 0)][:1] or scales.max()}")
-            )
-        factors = (1.0 / scales).astype(rows.dtype)
+        factors = (1.0 / self.scales_).astype(rows.dtype)
         if not sp.issparse(rows):
             return rows * factors
         scaled = rows.copy()
         scaled.data *= factors[scaled.indices]
         return scaled
+
+    def _make(self, make, X):
+        before = getattr(self, "scales_", None)
+        self.scales_ = self._checked_scales(X) if self._has_scales() else None
+        try:
+            return super()._make(make, X)
+        except BaseException:
+            self.scales_ = before
+            raise
+
+    def _checked_scales(self, X: Any) -> np.ndarray:
+        """A copy of the scales, one for each column."""
+        scales, columns = np.array(self.scale, dtype=np.float64), np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+        if scales.shape != (columns,):
+            raise ValueError(f"expected scale to be {columns} positive numbers, one for each column, found shape {scales.shape}")
+        good = np.isfinite(scales) & (scales > 0)
+        if not good.all():
+            at = int(np.argmin(good))
+            raise ValueError(f"expected scale to be {columns} positive numbers, one for each column, found {scales[at]} at {at}")
+        return scales
 
     def _has_scales(self) -> bool:
         return self.scale is not None and not isinstance(self.scale, Real)

@@ -1,4 +1,4 @@
-"""Ridge regression and classification on features of a kernel."""
+"""Ridge regression, classification and support vector machines on features of a kernel."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256.
+        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
         whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
@@ -358,7 +358,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
     scale : float, default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256.
+        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
     method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
         How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
         whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
@@ -368,7 +368,7 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         max(0, 1 - m), of each class against the rest (a linear support vector machine, as ``LinearSVC`` has it with
         C = 1 / (2 λ n), its constant penalised like the coefficients). Margins hold the features of all rows in memory.
     regularization : "cv" or float, default="cv"
-        λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
+        λ of the objective; ``"cv"`` chooses it by cross-validation, from 21 values (8 where margins are minimised).
     folds : int, default=5
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True

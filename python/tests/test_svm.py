@@ -114,7 +114,9 @@ def test_a_scale_for_each_column():
     exact = np.exp(-(abs(x[:, None] - x[None]) / scales).sum(-1))
     assert abs((z @ z.T).toarray() - exact).max() < 0.06
     np.testing.assert_array_equal(features.transform(sp.csr_matrix(x)).toarray(), z.toarray())
-    for wrong in ([1.0, 2.0], [1.0, 2.0, -1.0], [1.0, 2.0, np.nan]):
+    features.set_params(scale=None)  # parameters are for the next fit
+    np.testing.assert_array_equal(features.transform(x).toarray(), z.toarray())
+    for wrong in ([1.0, 2.0], [1.0, 2.0, -1.0], [1.0, 2.0, np.nan], [1.0, np.inf, 1.0]):
         with pytest.raises(ValueError, match="3 positive numbers"):
             BinningFeatures(scale=wrong).fit(x)
     with pytest.raises(ValueError, match="no gamma"):
@@ -135,7 +137,7 @@ def test_models_of_margins_are_saved_and_read(tmp_path, digits):
         other = KernelClassifier if isinstance(model, KernelSVC) else KernelSVC
         with pytest.raises(ValueError, match=type(model).__name__):
             other.load(tmp_path / "model.bochner")
-    assert KernelSVC.load is not None and again.get_params()["loss"] == "squared_hinge"
+    assert again.get_params()["loss"] == "squared_hinge"
 
 
 def test_threads_change_nothing(digits):
@@ -154,3 +156,45 @@ def test_names_that_scikit_learn_uses(digits):
     a, b = KernelSVC("rbf", gamma=0.2).fit(x, y), KernelSVC("gaussian", gamma=0.2).fit(x, y)
     np.testing.assert_array_equal(a.predict(test), b.predict(test))
     assert FourierFeatures("rbf", gamma=0.2).fit(x).kernel_ == FourierFeatures(gamma=0.2).fit(x).kernel_
+
+
+def test_the_width_of_weighted_rows_is_that_of_repeated_ones():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(50, 4)) + 1e6
+    y = (x[:, 0] > 1e6).astype(int)
+    plain = KernelSVC().fit(x, y).kernel_
+    assert KernelSVC().fit(x, y, sample_weight=np.ones(50)).kernel_ == plain
+    assert KernelSVC().fit(np.repeat(x, 2, axis=0), np.repeat(y, 2)).kernel_ == plain
+    assert KernelSVC().fit(sp.csr_matrix(x), y).kernel_ == plain
+    for estimator in (FourierFeatures(sigma=2.0, gamma="scale"), KernelSVC(sigma=2.0, gamma=0.5)):
+        with pytest.raises(ValueError, match="one of gamma, sigma and scale"):
+            estimator.fit(x, y)
+
+
+def test_rows_far_from_zero_beside_columns_of_zeros():
+    """Distances that are differences of large sums would lose their digits."""
+    rng = np.random.default_rng(2)
+    v = rng.normal(size=(200, 1))
+    y = (v[:, 0] > 0.1).astype(int)
+    near, zeros = KernelSVC(gamma=1.0).fit(v, y), np.zeros((200, 9))
+    for offset in (0.0, 1e4, 1e7):
+        far = KernelSVC(gamma=1.0).fit(np.hstack([v + offset, zeros]), y)
+        assert far.dual_objective_ == pytest.approx(near.dual_objective_, rel=1e-3)
+        assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
+
+
+def test_what_cannot_be_a_number_is_refused():
+    x, y = np.repeat(np.arange(4.0)[:, None], 2, axis=0), np.tile([0, 1], 4)
+    with pytest.raises(ValueError, match="objective"):
+        KernelSVC(C=1e308).fit(x, y)
+
+
+def test_neither_order_nor_weights_of_repeats_matter():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 3))[rng.integers(60, size=150)]
+    y, w = (x[:, 0] + 0.3 * rng.normal(size=150) > 0).astype(int), rng.random(150)
+    order = rng.permutation(150)
+    for model in (KernelSVC(gamma=0.5), KernelClassifier("gaussian(gamma=0.5)", loss="hinge", regularization=1e-3, standardize=False, n_components=64)):
+        a = model.fit(x, y, sample_weight=w).decision_function(x)
+        b = model.fit(x[order], y[order], sample_weight=w[order]).decision_function(x)
+        np.testing.assert_array_equal(a, b)

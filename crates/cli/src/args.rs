@@ -12,8 +12,7 @@ use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression, classification and support vector machines to CSV and LIBSVM files (.gz too) with randomized features, in
-/// memory that does not grow with the file, and says how far the model is from the exact kernel's.
+/// Fits kernel ridge regression, classification and support vector machines to CSV and LIBSVM files (.gz too) with randomized features, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {

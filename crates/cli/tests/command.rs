@@ -497,10 +497,10 @@ fn every_map_and_option_goes_through() {
 #[test]
 fn the_demo_recognises_digits() {
     let bench = Bench::new();
-    let out = bench.ok("demo digits --seeds 1");
+    let out = bench.ok("demo digits --seeds 1 --quiet");
     assert!(out.contains("accuracy") && out.contains("CC BY 4.0") && out.contains("97.16 %"), "{out}");
     assert!(out.lines().count() <= 24, "{out}");
-    let found = bench.json("demo --json --seeds 2 --threads 2 --seed 5 --out @digits.html");
+    let found = bench.json("demo --json --quiet --seeds 2 --threads 2 --seed 5 --out @digits.html");
     let accuracy = |name: &str, features: Option<u64>| {
         let lines = found["table"].as_array().unwrap();
         let same = |line: &&Value| line["name"] == name && line["features"].as_u64() == features;

@@ -3,7 +3,7 @@
 //! ```text
 //! bⱼ = ⌊xⱼ·inverseⱼ − offsetⱼ⌋          hash = Σⱼ factorⱼ·(bⱼ mod p)  mod p          p = 2³¹ − 1
 //! ```
-//! Two different cells have equal hashes with probability 1/p over uniform factors: the difference of their sums is a nonzero
+//! Two different cells have equal hashes with probability at most 1/(p − 1) over uniform factors: the difference of their sums is a nonzero
 //! linear form in the field of p elements. The formula uses nothing but f64 and 63-bit integers, so that other runtimes can state
 //! it; all of it is exact once xⱼ·inverseⱼ − offsetⱼ has been rounded, hence the same on every instruction set.
 //!

@@ -41,15 +41,16 @@ impl Digits {
         while let Some(table) = reader.next(bochner::sweep::BLOCK)? {
             let number = |column: usize, row: usize| match &table.columns[column] {
                 Column::Number(values) => values[row],
-                Column::Text(texts) => texts.get(row).parse().unwrap_or(0.0),
-                Column::Sparse(_) => 0.0,
+                Column::Text(texts) => texts.get(row).parse().unwrap_or(f64::NAN),
+                Column::Sparse(_) => f64::NAN,
             };
             let pixels = table.columns.len() - 1;
             for row in 0..table.rows {
-                let class = number(pixels, row) as usize;
-                if class < CLASSES {
+                // What is not a number is no class; the file that comes with the program has none such.
+                let class = number(pixels, row);
+                if class < CLASSES as f64 {
                     images.extend((0..pixels).map(|column| number(column, row)));
-                    classes.push(class);
+                    classes.push(class as usize);
                 }
             }
         }

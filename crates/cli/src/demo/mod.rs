@@ -68,8 +68,8 @@ impl Experiment {
             text::number(tuned.cost),
         ));
         lines.push(format!(
-            "{} seeds where chance plays a part: mean ± deviation. {}.",
-            self.seeds,
+            "{} where chance plays a part: mean ± deviation. {}.",
+            text::counted(self.seeds as u64, "seed", "seeds"),
             text::seconds(seconds)
         ));
         lines.push(match page {

@@ -46,7 +46,7 @@ pub enum Bound {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         one_pair: Option<f64>,
         /// ε of all points of the smallest box that holds the rows looked at (for fitted bins, where one of the two points is a row that the map was fitted
-        /// to); none where there is no such bound, or none below the largest error there can be.
+        /// to); none where there is no such bound, or none below 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         everywhere: Option<f64>,
     },
@@ -217,7 +217,7 @@ impl fmt::Display for Bound {
                     write!(f, ", {one_pair:.3} for one pair")?;
                 }
                 if let Some(everywhere) = everywhere {
-                    write!(f, ", {everywhere:.3} everywhere among them")?;
+                    write!(f, ", {everywhere:.3} everywhere in their box")?;
                 }
                 write!(f, ", with probability {}", 1.0 - delta)
             }

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::held::{AnyHeld, Held};
-use super::svm::{labels, normalised_margin};
+use super::check::{self, labels};
+use super::held::{AnyHeld, Held, Size};
+use super::svm::normalised_margin;
 use crate::certify::{Bound, Certificate};
 use crate::engine::Check;
 use crate::map::Landmarks;
@@ -47,13 +48,18 @@ impl ExactSvm {
         self.validate()?;
         let rows = source.row_count().unwrap_or(0);
         let (n, d) = (rows as f64, source.input_dim() as f64);
-        // Rows as they are and packed, a few numbers for each, and every one of them a support vector at worst.
-        let a_row = (source.input_dim() * (source.scalar_bytes() + 3 * 8) + 200) as u64;
+        let identity = MapSpec::auto(Kernel::Linear);
+        let held = Size::of(source, &identity, source.input_dim(), rows);
+        let classes = source.target().outputs() as u64;
+        let pairs = classes.saturating_mul(classes.saturating_sub(1)) / 2;
+        // Rows as they are and laid out for the kernel; α of each pair, and a few numbers of the pairs at work. Support vectors are counted when they are known.
+        let beside = rows.saturating_mul(8 * pairs.max(1) + 300);
+        let peak_bytes = [held.bytes.saturating_mul(4), beside, self.cache_bytes as u64];
         Ok(Cost {
             passes: 2,
             multiply_adds_per_million_rows: 0.0,
             multiply_adds_to_solve: n * n * d,
-            peak_bytes: rows.saturating_mul(a_row).saturating_add(self.cache_bytes as u64),
+            peak_bytes: peak_bytes.into_iter().fold(0, u64::saturating_add),
         })
     }
 
@@ -120,6 +126,8 @@ impl ExactSvm {
         if support.is_empty() {
             support.push(0);
         }
+        let size = (support.len() as u64).saturating_mul(8 * (2 * rows.columns() + 2 * pairs.len()) as u64);
+        engine.check_memory(|| format!("{} support vectors", support.len()), size)?;
         let sign = |class: usize, (_, b): (usize, usize)| if class == b { 1.0 } else { -1.0 };
         let coefficients = Matrix::from_fn(pairs.len(), support.len(), |p, k| {
             solutions[p].alpha[support[k]] * sign(held.classes[support[k]], pairs[p])
@@ -139,7 +147,6 @@ impl ExactSvm {
         };
         let map = Map::from_landmarks(spec, Landmarks::new(landmarks, None));
         let certificate = Certificate { bound: Bound::Exact, measured: None };
-        super::ridge::check_finite(&coefficients, &intercept, &certificate)?;
         let training = Training {
             rows: held.count,
             lambda: 1.0 / (2.0 * self.cost * total),
@@ -148,6 +155,7 @@ impl ExactSvm {
             folds: 1,
             intercept: true,
         };
+        check::finite(&coefficients, &intercept, &certificate, &training)?;
         let head = Head::Classification { labels: labels.clone(), decision: Decision::Votes };
         let encoder = Encoder::identity(source.input_dim());
         Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))

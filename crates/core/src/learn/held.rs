@@ -53,7 +53,9 @@ impl Size {
             _ if spec.is_sparse() => (rows.saturating_mul(spec.features as u64), true),
             _ => (rows.saturating_mul(features as u64), false),
         };
-        let an_entry = source.scalar_bytes() as u64 + if is_sparse { 4 } else { 0 };
+        // Sparse rows of unequal length are copied when they are put in order.
+        let copies = if is_sparse && is_exact { 2 } else { 1 };
+        let an_entry = copies * (source.scalar_bytes() as u64 + if is_sparse { 4 } else { 0 });
         // Class, weight, fold, hash and place of each row.
         let bytes = entries.saturating_mul(an_entry).saturating_add(rows.saturating_mul(6 * 8));
         Size { entries, bytes }
@@ -137,7 +139,8 @@ impl<T: Scalar> Held<T> {
     /// Sorts rows by content and makes one of those that are equal.
     fn put_in_order(&mut self) {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
-        order.sort_by_key(|&i| (self.hashes[i], self.classes[i], i));
+        // Weights of equal rows are added from the smallest on, whatever their order.
+        order.sort_by_key(|&i| (self.hashes[i], self.classes[i], self.weights[i].to_bits()));
         let mut kept: Vec<usize> = Vec::with_capacity(order.len());
         let mut repeated = Vec::new();
         for i in order {

@@ -2,6 +2,7 @@
 
 mod auto;
 mod bandwidth;
+mod check;
 mod exact_svm;
 mod held;
 mod pca;

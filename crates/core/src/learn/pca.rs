@@ -44,7 +44,7 @@ impl Pca {
                 found: self.components.to_string(),
             });
         }
-        let needed = 5 * 8 * (columns as u64).pow(2);
+        let needed = (columns as u64).saturating_pow(2).saturating_mul(5 * 8);
         engine.check_memory(|| format!("principal components of {columns} columns"), needed)?;
         let map = MapSpec::auto(Kernel::Linear).build(columns)?;
         let zero = || Gram::zero(columns, 0, 1);

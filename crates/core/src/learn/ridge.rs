@@ -10,6 +10,7 @@
 use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
@@ -137,7 +138,14 @@ impl Ridge {
     }
 
     fn check_size(&self, engine: &Engine, source: &dyn Source, features: usize) -> Result<()> {
-        let what = || format!("a ridge fit with {features} features");
+        let what = || {
+            let dense = if self.map.is_sparse() {
+                ", of which it makes dense sums (losses of margins do not),"
+            } else {
+                ""
+            };
+            format!("a ridge fit with {features} features{dense}")
+        };
         engine.check_memory(what, self.cost(source, features).peak_bytes)
     }
 
@@ -165,7 +173,7 @@ impl Ridge {
         };
         let Solution { coefficients, mut intercept } = solution;
         intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
-        check_finite(&coefficients, &intercept, &certificate)?;
+        check::finite(&coefficients, &intercept, &certificate, &training)?;
         let coefficients =
             Matrix::from_fn(coefficients.columns(), coefficients.rows(), |o, j| coefficients.row(j)[o]);
         let head = match source.target() {
@@ -295,23 +303,6 @@ impl Ridge {
         let points = (0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) });
         Ok(points.filter(|point| point.error.is_finite()).collect())
     }
-}
-
-/// What a model says must be numbers.
-pub(super) fn check_finite(
-    coefficients: &Matrix<f64>,
-    intercept: &[f64],
-    certificate: &Certificate,
-) -> Result<()> {
-    let measured = certificate.measured.map_or(0.0, |m| m.mean + m.radius + m.largest);
-    let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
-        "the coefficients"
-    } else if !(measured + certificate.bound.size()).is_finite() {
-        "the kernel values"
-    } else {
-        return Ok(());
-    };
-    Err(Error::Overflow { what })
 }
 
 /// Memory for a block of features, kept from block to block.

@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use super::check::{self, labels};
 use super::held::{AnyHeld, Held, Size};
 use super::ridge::{CurvePoint, Lambda};
 use crate::certify::{Certificate, capacity};
@@ -16,7 +17,7 @@ use crate::engine::Check;
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
 use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
-use crate::source::{Source, Target};
+use crate::source::Source;
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
 use crate::{Encoder, Engine, Error, Event, Labels, MapSpec, Matrix, Method, Result, Rows, Scalar};
@@ -47,7 +48,7 @@ const ROUNDS: std::ops::RangeInclusive<usize> = 1_000..=1_000_000;
 const TOUCHED: usize = 4_000_000_000;
 
 /// Steps of Newton's method, at most.
-const STEPS: usize = 200;
+const STEPS: usize = 300;
 
 /// Rounds and steps while λ is chosen.
 const ROUGH_ROUNDS: usize = 300;
@@ -77,7 +78,7 @@ impl Svm {
         let is_dense =
             !self.map.is_sparse() && (source.stored_entries().is_none() || self.map.method != Method::Exact);
         let guide = if self.hinge == Hinge::Squared && is_dense && features <= MOST_FACTORED {
-            3 * 8 * (features as u64).pow(2)
+            (features as u64).saturating_pow(2).saturating_mul(3 * 8)
         } else {
             0
         };
@@ -145,12 +146,7 @@ impl Svm {
         let head = Head::Classification { labels: labels.clone(), decision: Decision::Largest };
         let encoder = Encoder::identity(source.input_dim());
         let Fitted { coefficients, intercept, .. } = fitted;
-        super::ridge::check_finite(&coefficients, &intercept, &certificate)?;
-        if let Outcome::Margins { primal, dual, .. } = training.outcome
-            && !(primal.is_finite() && dual.is_finite())
-        {
-            return Err(Error::Overflow { what: "the objective" });
-        }
+        check::finite(&coefficients, &intercept, &certificate, &training)?;
         Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
     }
 
@@ -176,7 +172,7 @@ impl Svm {
         };
         let solutions = engine.phase("solve", rows, solve)?;
         let gap = solutions.iter().map(SvmSolution::gap).fold(0.0, f64::max);
-        if gap > self.tolerance {
+        if !(gap <= self.tolerance) {
             let text = format!(
                 "the descent was stopped at a gap of {gap:.1e}, above {:.1e}; a larger λ, or columns of like size, are easier",
                 self.tolerance
@@ -184,19 +180,6 @@ impl Svm {
             engine.tell(&Event::Warning { text: &text })?;
         }
         Ok((problem.fitted(solutions), curve, lambda, rows))
-    }
-}
-
-/// The classes of a source that has at least two.
-pub(super) fn labels(source: &dyn Source) -> Result<&Labels> {
-    match source.target() {
-        Target::Classes { labels } if labels.len() >= 2 => Ok(labels),
-        Target::Classes { labels } => Err(Error::OneClass { label: labels.text(0).to_owned() }),
-        Target::Numbers { .. } => Err(Error::Unsupported {
-            what: "a support vector machine for numbers".to_owned(),
-            reason: "margins are about classes",
-            instead: "give classes as the target, or fit a ridge regression",
-        }),
     }
 }
 

@@ -64,7 +64,7 @@ pub struct SvmSolution {
     pub alpha: Vec<f64>,
     /// The value of w.
     pub primal: f64,
-    /// The value of α: the best w is worth something between the two.
+    /// The best value of α so far: the best w is worth something between the two.
     pub dual: f64,
     /// Times that all rows were visited, or Newton steps.
     pub rounds: usize,
@@ -165,7 +165,8 @@ impl<T: Scalar> LinearSvm<'_, T> {
     fn box_of(&self, i: usize) -> (f64, f64) {
         match self.hinge {
             Hinge::Plain => (self.costs[i], 0.0),
-            Hinge::Squared => (f64::INFINITY, 0.5 / self.costs[i]),
+            // Finite also for costs that hardly are: zero times it has to be zero.
+            Hinge::Squared => (f64::INFINITY, (0.5 / self.costs[i]).min(f64::MAX)),
         }
     }
 

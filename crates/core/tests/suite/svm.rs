@@ -3,8 +3,8 @@
 use bochner::model::Outcome;
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix,
-    Method, Model, Rows, Svm, Target,
+    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, ExactSvm, Kernel, LabelKind, Labels, Lambda, MapSpec,
+    Matrix, Method, Model, Rows, Svm, Target,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals};
 
@@ -177,4 +177,123 @@ fn what_makes_no_sense_is_refused_with_the_numbers() {
     assert!(matches!(svm.fit(&tight, &classes), Err(Error::Memory { .. })));
     assert!(Svm { tolerance: 0.0, ..svm.clone() }.fit(&engine(1), &classes).is_err());
     assert!(Svm { lambda: Lambda::Given { value: 0.0 }, ..svm }.fit(&engine(1), &classes).is_err());
+}
+
+fn fit_exact<'a>(
+    svm: &ExactSvm,
+    rows: impl Into<AnyRows<'a>>,
+    y: &'a Matrix<f64>,
+    weights: Option<&'a [f64]>,
+    classes: usize,
+    threads: usize,
+) -> Model {
+    let arrays = Arrays::new(rows, y.view(), weights, labels(classes)).unwrap();
+    svm.fit(&engine(threads), &arrays).unwrap()
+}
+
+/// Each output is Σ αᵢyᵢk(xᵢ, x) + b of its pair of classes, and what it costs is what is reported.
+#[test]
+fn an_exact_machine_has_one_output_for_each_pair() {
+    let (x, y) = rings(240, 4, 8);
+    for kernel in
+        [Kernel::Gaussian { sigma: 0.7 }, Kernel::Laplace { scale: 1.5 }, Kernel::Hat { width: 3.0 }]
+    {
+        let svm = ExactSvm { cost: 3.0, tolerance: 1e-6, ..ExactSvm::new(kernel) };
+        let model = fit_exact(&svm, Rows::from(&x), &y, None, 4, 2);
+        let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
+        assert_eq!(outputs.columns(), 6);
+        let (support, rows) = (model.map().landmarks().unwrap(), Rows::from(&x));
+        let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+        let mut value = 0.0;
+        for (p, (a, b)) in pairs.into_iter().enumerate() {
+            let coefficients = model.coefficients().row(p);
+            let of = |i: usize| -> f64 {
+                let term = |k: usize| coefficients[k] * kernel.eval(&Rows::from(support), k, &rows, i);
+                (0..support.rows()).map(term).sum::<f64>() + model.intercept()[p]
+            };
+            let among = |k: usize, l: usize| kernel.eval(&Rows::from(support), k, &Rows::from(support), l);
+            let n = support.rows();
+            let square: f64 = (0..n * n)
+                .map(|kl| coefficients[kl / n] * coefficients[kl % n] * among(kl / n, kl % n))
+                .sum();
+            value += 0.5 * square;
+            for i in 0..240 {
+                assert_close(&[outputs.row(i)[p]], &[of(i)], Absolute(1e-10));
+                let class = y.row(i)[0] as usize;
+                if class == a || class == b {
+                    let sign = if class == b { 1.0 } else { -1.0 };
+                    value += 3.0 * (1.0 - sign * outputs.row(i)[p]).max(0.0);
+                }
+            }
+        }
+        let Outcome::Margins { primal, dual, margin, hinge } = model.training().unwrap().outcome else {
+            panic!("margins")
+        };
+        assert_close(&[primal], &[value], Relative(1e-7));
+        assert!(hinge == Hinge::Plain && primal - dual < 1e-3 * primal && primal >= dual * (1.0 - 1e-9));
+        assert!(margin > 0.0 && margin < 1.0);
+        assert!(error(&model, &x, &y) < 0.1);
+        // The most votes win, and among equals the larger sum.
+        let scores = model.scores(&outputs);
+        for (i, class) in model.classes(&outputs).into_iter().enumerate() {
+            let mut votes = [0.0f64; 4];
+            let mut sums = [0.0; 4];
+            for (p, (a, b)) in pairs.into_iter().enumerate() {
+                let output = outputs.row(i)[p];
+                votes[if output > 0.0 { b } else { a }] += 1.0;
+                (sums[b], sums[a]) = (sums[b] + output, sums[a] - output);
+            }
+            let wins = |c: usize| {
+                votes[c] > votes[class] || ((votes[c] - votes[class]).abs() < 0.5 && sums[c] > sums[class])
+            };
+            assert!(!(0..4).any(wins), "{votes:?} {sums:?} {class}");
+            assert!((0..4).all(|c| scores.row(i)[c] <= scores.row(i)[class]));
+        }
+    }
+}
+
+#[test]
+fn an_exact_machine_keeps_the_laws() {
+    let (x, y) = rings(150, 3, 9);
+    let svm = ExactSvm { cost: 2.0, ..ExactSvm::new(Kernel::Gaussian { sigma: 0.7 }) };
+    let plain = fit_exact(&svm, Rows::from(&x), &y, None, 3, 1);
+    // Threads and files.
+    let bytes = plain.to_bytes().unwrap();
+    assert_eq!(fit_exact(&svm, Rows::from(&x), &y, None, 3, 7).to_bytes().unwrap(), bytes);
+    let decide = |model: &Model| model.decide(&engine(1), Rows::from(&x)).unwrap();
+    let loaded = Model::from_bytes(&bytes).unwrap();
+    assert_same_bits(decide(&plain).as_slice(), decide(&loaded).as_slice());
+    assert_eq!(loaded.classes(&decide(&loaded)), plain.classes(&decide(&plain)));
+    // Weights and repetition; zero and absence.
+    let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 3)).collect();
+    let repeated: Vec<usize> = (0..150).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
+    let many = Matrix::from_fn(repeated.len(), 2, |i, j| x.row(repeated[i])[j]);
+    let many_y = Matrix::from_fn(repeated.len(), 1, |i, _| y.row(repeated[i])[0]);
+    let weighted = fit_exact(&svm, Rows::from(&x), &y, Some(&weights), 3, 2);
+    assert_eq!(decide(&weighted), decide(&fit_exact(&svm, Rows::from(&many), &many_y, None, 3, 2)));
+    // Sparse rows, and rows of single precision.
+    let mut sparse = Csr::empty(2);
+    (0..150).for_each(|i| sparse.push_row(Rows::from(&x).entries(i)));
+    assert_eq!(decide(&fit_exact(&svm, Rows::from(&sparse), &y, None, 3, 2)), decide(&plain));
+    let single = Matrix::from_fn(150, 2, |i, j| x.row(i)[j] as f32);
+    let model = fit_exact(&svm, Rows::from(&single), &y, None, 3, 2);
+    assert_close(decide(&model).as_slice(), decide(&plain).as_slice(), Absolute(1e-2));
+    // A class that is never there is never voted for by more than its pairs' constants, and nothing breaks.
+    let absent: Vec<f64> = (0..150).map(|i| if y.row(i)[0] as usize == 2 { 0.0 } else { 1.0 }).collect();
+    let model = fit_exact(&svm, Rows::from(&x), &y, Some(&absent), 3, 2);
+    assert!(decide(&model).as_slice().iter().all(|v| v.is_finite()));
+}
+
+#[test]
+fn an_exact_machine_refuses_what_makes_no_sense() {
+    let (x, y) = rings(60, 2, 10);
+    let arrays = Arrays::new(Rows::from(&x), y.view(), None, labels(2)).unwrap();
+    let svm = ExactSvm::new(Kernel::Gaussian { sigma: 1.0 });
+    let tight = EngineSpec { memory_limit: Some(10_000), ..EngineSpec::default() }.build();
+    assert!(matches!(svm.fit(&tight, &arrays), Err(Error::Memory { .. })));
+    assert!(ExactSvm { cost: 0.0, ..svm }.fit(&engine(1), &arrays).is_err());
+    assert!(ExactSvm { tolerance: f64::NAN, ..svm }.fit(&engine(1), &arrays).is_err());
+    assert!(ExactSvm { kernel: Kernel::Gaussian { sigma: -1.0 }, ..svm }.fit(&engine(1), &arrays).is_err());
+    let numbers = Arrays::new(Rows::from(&x), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
+    assert!(matches!(svm.fit(&engine(1), &numbers), Err(Error::Unsupported { .. })));
 }

@@ -71,6 +71,16 @@ enum Layout {
     Pairwise,
 }
 
+/// Whether a distance found as a difference of the rows' own sums is good to ten digits of the exponent: rows far from zero for the kernel's width are not.
+fn resolves<T: Scalar>(distance: Distance, rate: f64, rows: &Rows<'_, T>) -> bool {
+    let size = |i: usize| -> f64 {
+        let term = |x: f64| if distance == Distance::Squared { x * x } else { x.abs() };
+        rows.entries(i).map(|(_, x)| term(x.to_f64())).sum()
+    };
+    let largest = (0..rows.count()).map(size).fold(0.0, f64::max);
+    rate * largest * f64::EPSILON < 1e-10
+}
+
 /// Some rows in some order: the other side of a kernel row.
 pub(super) struct Side {
     parts: Vec<Part>,
@@ -112,6 +122,7 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
         let few = some as f64 <= 0.35 * n as f64 * columns as f64;
         let layout = match kernel.form() {
             Form::Hat { .. } => Layout::Pairwise,
+            Form::Decay { distance, rate } if few && !resolves(distance, rate, &rows) => Layout::Pairwise,
             _ if few => Layout::Inverted,
             _ => Layout::Packed,
         };
