@@ -74,11 +74,11 @@ impl Svm {
         let outputs = source.target().outputs();
         // Signs, scores and α of each output beside the features, and what the solver keeps of the rows it looks at.
         let beside = rows.saturating_mul(8 * 5 * outputs as u64);
-        // The Gram matrix that guides Newton's method, and its factor.
+        // The Gram matrix that guides Newton's method as sums, whole, scaled, and its factor.
         let is_dense =
             !self.map.is_sparse() && (source.stored_entries().is_none() || self.map.method != Method::Exact);
         let guide = if self.hinge == Hinge::Squared && is_dense && features <= MOST_FACTORED {
-            (features as u64).saturating_pow(2).saturating_mul(3 * 8)
+            (features as u64).saturating_pow(2).saturating_mul(4 * 8)
         } else {
             0
         };
