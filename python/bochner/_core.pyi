@@ -54,6 +54,7 @@ class Model:
         kernel: str,
         method: str | None = None,
         features: int | None = None,
+        loss: str = "ridge",
         seed: int = 0,
         regularization: float | None = None,
         folds: int = 5,
@@ -63,7 +64,24 @@ class Model:
         threads: int = 0,
         verbose: int = 0,
     ) -> Model: ...
+    @staticmethod
+    def fit_exact(
+        rows: Any,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        labels: tuple[str, list[str]],
+        *,
+        kernel: str,
+        cost: float,
+        tolerance: float,
+        cache_bytes: int,
+        columns: list[str] | None = None,
+        target: str = "",
+        threads: int = 0,
+        verbose: int = 0,
+    ) -> Model: ...
     def decide(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
+    def outputs_of(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
     def classify(self, rows: Any, threads: int) -> NDArray[np.int64]: ...
     @property
     def input_dim(self) -> int: ...
@@ -87,6 +105,16 @@ class Model:
     def curve(self) -> list[tuple[float, float]]: ...
     @property
     def degrees_of_freedom(self) -> float | None: ...
+    @property
+    def loss(self) -> str | None: ...
+    @property
+    def margins(self) -> tuple[float, float, float] | None: ...
+    @property
+    def decision(self) -> str | None: ...
+    @property
+    def landmarks(self) -> NDArray[np.float64] | None: ...
+    @property
+    def rows(self) -> int | None: ...
     @property
     def coefficients(self) -> NDArray[np.float64]: ...
     @property

@@ -59,13 +59,13 @@ def kernel_for_rows(
     sigma: float | None,
     scale: float | None,
     weights: Any = None,
+    digits: int = 17,
 ) -> str:
-    """As :func:`kernel_text`, a name without any width having that of 1 / n_features, or of ``gamma="scale"``."""
+    """As :func:`kernel_text`, a name without any width having that of 1 / n_features, or of ``gamma="scale"`` to so many digits."""
     if is_family(kernel) and sigma is None and scale is None:
         if gamma is None:
             gamma = 1.0 / rows.shape[1]
         elif gamma == "scale":
-            # To twelve digits: repeated and weighted rows give variances that differ in their last ones.
-            spread = float(f"{rows.shape[1] * variance(rows, weights):.12g}")
+            spread = float(f"{rows.shape[1] * variance(rows, weights):.{digits}g}")
             gamma = 1.0 / spread if spread > 0 else 1.0
     return kernel_text(kernel, gamma=gamma, sigma=sigma, scale=scale)

@@ -183,7 +183,9 @@ class KernelSVC(ClassifierMixin, SavedModel):
         """The kernel with the width that was given, or the usual one, which gives way."""
         stands_alone = not is_family(self.kernel) or self.sigma is not None or self.scale is not None
         gamma = None if stands_alone and self.gamma == "scale" else self.gamma
-        return kernel_for_rows(self.kernel, rows, gamma=gamma, sigma=self.sigma, scale=self.scale, weights=weights)
+        widths = {"gamma": gamma, "sigma": self.sigma, "scale": self.scale}
+        # Repeated and weighted rows give variances that differ in their last digits, from which nothing should follow.
+        return kernel_for_rows(self.kernel, rows, **widths, weights=weights, digits=12)
 
     def decision_function(self, X):
         """Score classes, or pairs of them.
