@@ -6,19 +6,17 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._core import Model
 from ._kernel import is_family, kernel_for_rows
-from ._labels import classes_of, labels_of
-from ._validation import GAMMA, ROWS, SCALE, SHARED_CONSTRAINTS, as_rows, check_rows, keeping_the_last_fit, threads_of
-from .learners import SavedModel
+from ._labels import classes_of
+from ._validation import GAMMA, SCALE, SHARED_CONSTRAINTS, check_rows, threads_of
+from .learners import Classifies, SavedModel
 
 
-class KernelSVC(ClassifierMixin, SavedModel):
+class KernelSVC(Classifies, SavedModel):
     """Support vector machine with the exact kernel, one class against one, in place of ``SVC``.
 
     Minimises ½ ‖w‖² + C Σ wᵢ max(0, 1 - yᵢ f(xᵢ)) for each pair of classes, f(x) = Σ αᵢ yᵢ k(xᵢ, x) + b, as LIBSVM does, by sequential
@@ -134,50 +132,24 @@ class KernelSVC(ClassifierMixin, SavedModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit to rows and their classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Classes: integers, booleans, numbers or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; None means all one.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        name = getattr(y, "name", None)
-        with keeping_the_last_fit(self):
-            X, y = validate_data(self, X, y, **ROWS)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            if len(classes) == 1:
-                raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
-            rows = as_rows(X)
-            if sample_weight is not None:
-                sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-            names = getattr(self, "feature_names_in_", None)
-            model = Model.fit_exact(
-                rows,
-                np.ascontiguousarray(codes.reshape(-1, 1), dtype=np.float64),
-                None if sample_weight is None else np.ascontiguousarray(sample_weight),
-                labels_of(classes),
-                kernel=self._kernel_text(rows, sample_weight),
-                cost=float(self.C),
-                tolerance=float(self.tol),
-                cache_bytes=int(self.cache_size * 1e6),
-                columns=None if names is None else list(names),
-                target=name if isinstance(name, str) else "",
-                threads=threads_of(self.n_jobs),
-                verbose=min(int(self.verbose), 2),
-            )
-        return self._adopt(model, classes)
+    def _learn(self, rows, codes, sample_weight, labels, target) -> Model:
+        """A model of validated rows and codes of classes."""
+        sample_weight = self._weights(sample_weight, rows)
+        names = getattr(self, "feature_names_in_", None)
+        return Model.fit_exact(
+            rows,
+            np.ascontiguousarray(codes, dtype=np.float64),
+            sample_weight,
+            labels,
+            kernel=self._kernel_text(rows, sample_weight),
+            cost=float(self.C),
+            tolerance=float(self.tol),
+            cache_bytes=int(self.cache_size * 1e6),
+            columns=None if names is None else list(names),
+            target=target if isinstance(target, str) else "",
+            threads=threads_of(self.n_jobs),
+            verbose=min(int(self.verbose), 2),
+        )
 
     def _kernel_text(self, rows, weights) -> str:
         """The kernel with the width that was given, or the usual one, which gives way."""
@@ -208,23 +180,6 @@ class KernelSVC(ClassifierMixin, SavedModel):
             return -self._model.outputs_of(rows, threads)
         scores = self._model.decide(rows, threads)
         return scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X):
-        """Predict classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The classes.
-        """
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
-        return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
 
     @property
     def support_vectors_(self) -> np.ndarray:

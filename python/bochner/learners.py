@@ -84,6 +84,13 @@ class SavedModel(BaseEstimator):
             estimator.feature_names_in_ = np.array(model.columns, dtype=object)
         return estimator._adopt(model)
 
+    def _weights(self, sample_weight, rows) -> np.ndarray | None:
+        """Weights as the library takes them."""
+        if sample_weight is None:
+            return None
+        checked = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        return np.ascontiguousarray(checked)
+
     @classmethod
     def _words_of(cls, model: Model) -> dict[str, Any]:
         """The parameters of a model, as far as its file tells."""
@@ -123,14 +130,13 @@ class _KernelLearner(SavedModel):
 
     def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
         """A model of validated rows and targets (one column for each output)."""
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        sample_weight = self._weights(sample_weight, rows)
         names = getattr(self, "feature_names_in_", None)
         method = _METHODS[self.method]
         return Model.fit(
             rows,
             np.ascontiguousarray(targets, dtype=np.float64),
-            None if sample_weight is None else np.ascontiguousarray(sample_weight),
+            sample_weight,
             labels,
             kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
             method=None if method is None else json.dumps(method),
@@ -339,7 +345,56 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         return tags
 
 
-class KernelClassifier(ClassifierMixin, _KernelLearner):
+class Classifies(ClassifierMixin):
+    """What classifiers share: classes as codes, and a model that gives them back."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit to rows and their classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Classes: integers, booleans, numbers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; None means all one.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        name = getattr(y, "name", None)
+        with keeping_the_last_fit(self):
+            X, y = validate_data(self, X, y, **ROWS)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) == 1:
+                raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
+            model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
+        return self._adopt(model, classes)
+
+    def predict(self, X):
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
+
+
+class KernelClassifier(Classifies, _KernelLearner):
     """Kernel classification at the cost of a linear model.
 
     Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, or a linear
@@ -474,34 +529,6 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit to rows and their classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Classes: integers, booleans, numbers or strings.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; None means all one.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        name = getattr(y, "name", None)
-        with keeping_the_last_fit(self):
-            X, y = validate_data(self, X, y, **ROWS)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            if len(classes) == 1:
-                raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
-            model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
-        return self._adopt(model, classes)
-
     def decision_function(self, X):
         """Score classes.
 
@@ -518,23 +545,6 @@ class KernelClassifier(ClassifierMixin, _KernelLearner):
         """
         outputs = self._outputs(X)
         return outputs[:, 0] if len(self.classes_) == 2 else outputs
-
-    def predict(self, X):
-        """Predict classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The classes.
-        """
-        check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
-        return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
 
     def _adopt(self, model: Model, classes: np.ndarray | None = None):
         super()._adopt(model)

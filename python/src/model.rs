@@ -6,8 +6,8 @@ use bochner::encode::Columns;
 use bochner::model::{Decision, Outcome};
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, ExactSvm, Head, Kernel, LabelKind, Labels, Lambda, Loss, Matrix,
-    Method, Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, Kernel, LabelKind, Labels, Lambda, Loss,
+    Matrix, Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -65,17 +65,17 @@ impl Model {
             precision: None,
             standardise: standardize,
         };
-        let meaning = match labels {
-            Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
-            None => Target::Numbers { outputs: targets.shape()[1] },
-        };
-        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let source = Arrays::new(rows.rows()?, view(&targets)?, weights, meaning).map_err(to_python)?;
-        let mut inner = Job::new(threads, verbose).run(py, |engine| auto.fit(engine, &source))?;
-        if let Some(names) = columns {
-            inner = inner.with_names(Columns::Named { names }, target).map_err(to_python)?;
-        }
-        Ok(Model { inner })
+        let names = columns.map(|names| (names, target));
+        learn(
+            py,
+            &rows,
+            &targets,
+            weights.as_ref(),
+            labels,
+            names,
+            Job::new(threads, verbose),
+            |engine, source| auto.fit(engine, source),
+        )
     }
 
     /// Fits a support vector machine with the exact kernel; `targets` are positions in the labels.
@@ -100,14 +100,17 @@ impl Model {
     ) -> PyResult<Model> {
         let kernel: Kernel = kernel.parse().map_err(to_python)?;
         let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
-        let meaning = Target::Classes { labels: Labels::new(label_kind(&labels.0)?, labels.1) };
-        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let source = Arrays::new(rows.rows()?, view(&targets)?, weights, meaning).map_err(to_python)?;
-        let mut inner = Job::new(threads, verbose).run(py, |engine| svm.fit(engine, &source))?;
-        if let Some(names) = columns {
-            inner = inner.with_names(Columns::Named { names }, target).map_err(to_python)?;
-        }
-        Ok(Model { inner })
+        let names = columns.map(|names| (names, target));
+        learn(
+            py,
+            &rows,
+            &targets,
+            weights.as_ref(),
+            Some(labels),
+            names,
+            Job::new(threads, verbose),
+            |engine, source| svm.fit(engine, source),
+        )
     }
 
     /// "largest" or "votes"; none but for classes.
@@ -361,6 +364,31 @@ pub(crate) fn certificate_json(certificate: &Certificate) -> PyResult<String> {
 
 fn unprintable(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// Fits a learner to arrays of Python's and gives the columns their names.
+fn learn(
+    py: Python<'_>,
+    rows: &AnyTable<'_>,
+    targets: &PyReadonlyArray2<'_, f64>,
+    weights: Option<&PyReadonlyArray1<'_, f64>>,
+    labels: Option<(String, Vec<String>)>,
+    names: Option<(Vec<String>, &str)>,
+    job: Job,
+    fit: impl FnOnce(&Engine, &Arrays<'_>) -> bochner::Result<Inner> + Send,
+) -> PyResult<Model> {
+    let meaning = match labels {
+        Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
+        None => Target::Numbers { outputs: targets.shape()[1] },
+    };
+    let weights = weights.map(|weights| weights.as_slice()).transpose()?;
+    let source = Arrays::new(rows.rows()?, view(targets)?, weights, meaning).map_err(to_python)?;
+    let inner = job.run(py, |engine| fit(engine, &source))?;
+    match names {
+        Some((names, target)) => inner.with_names(Columns::Named { names }, target).map_err(to_python),
+        None => Ok(inner),
+    }
+    .map(|inner| Model { inner })
 }
 
 fn loss_named(name: &str) -> PyResult<Loss> {

@@ -8,20 +8,24 @@
 //! is code, a path or a class name, and every size is checked against the file before memory is taken for it. Two
 //! fits with equal results give equal bytes: there is no time, host or thread count inside.
 
+mod error;
+mod read;
+
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
-use bochner_simd::CELL_PRIME;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Decision, Head, Model, Provenance, Training};
-use crate::encode::{Columns, Labels, Scaling};
-use crate::map::{Binning, Bins, Grids, Landmarks, State};
+pub use self::error::FileError;
+use self::read::File;
+use super::{Decision, Head, Model, Training};
+use crate::encode::Columns;
+use crate::map::State;
 use crate::whole::WholeFile;
-use crate::{Certificate, Encoder, Error, LabelKind, Map, MapSpec, Matrix, Method, Result};
+use crate::{Certificate, Error, LabelKind, Map, MapSpec, Result};
 
 /// The format that is written; the only one so far.
 const FORMAT: u32 = 1;
@@ -37,105 +41,6 @@ const MOST_HEADER: u64 = 4 << 20;
 
 /// The largest map that a file may ask for: a seed of eight bytes can ask for any size.
 const MOST_REGENERATED: u64 = 4 << 30;
-
-/// Why a file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FileError {
-    /// Too short to hold a header.
-    #[error("expected at least 8 bytes, found {found}")]
-    Short {
-        /// Bytes of the file.
-        found: u64,
-    },
-    /// A header that does not fit the file, or is larger than any model needs.
-    #[error("expected a header of at most {most} bytes, found one of {found}; is this a .bochner file?")]
-    Header {
-        /// The most that could be.
-        most: u64,
-        /// What the file says.
-        found: u64,
-    },
-    /// Not the container that it should be.
-    #[error("expected a safetensors file: {reason}")]
-    Container {
-        /// What the container's reader says.
-        reason: String,
-    },
-    /// A safetensors file of somebody else's.
-    #[error(
-        "expected metadata under the key \"bochner\", found none: a safetensors file, but not a model of bochner"
-    )]
-    NotAModel,
-    /// A format that this version does not know.
-    #[error("expected format {known}, found {found}; a newer bochner wrote this file")]
-    Format {
-        /// The format that is known.
-        known: u32,
-        /// The format of the file.
-        found: u64,
-    },
-    /// Metadata that cannot be read.
-    #[error("expected metadata of format {FORMAT}: {reason}")]
-    Metadata {
-        /// What the JSON reader says.
-        reason: String,
-    },
-    /// A tensor is missing or has the wrong shape or type.
-    #[error("expected a tensor \"{name}\" of {expected}, found {found}")]
-    Tensor {
-        /// Its name.
-        name: &'static str,
-        /// Type and shape.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
-    /// A number that is not finite.
-    #[error("expected finite numbers in tensor \"{name}\", found {value} at position {at}")]
-    NotFinite {
-        /// The tensor.
-        name: &'static str,
-        /// Where.
-        at: usize,
-        /// The value.
-        value: f64,
-    },
-    /// Names whose boundaries or bytes make no sense.
-    #[error("expected \"{name}\" to be names in UTF-8 with ascending ends, found otherwise")]
-    Names {
-        /// Which names.
-        name: &'static str,
-    },
-    /// The parts of the file do not agree.
-    #[error("expected {expected} {what}, found {found}")]
-    Mismatch {
-        /// What is counted.
-        what: &'static str,
-        /// One part's number.
-        expected: usize,
-        /// Another part's.
-        found: usize,
-    },
-    /// The file was changed or damaged after it was written.
-    #[error("expected checksum {expected}, found {found}: the file is damaged")]
-    Checksum {
-        /// As stored.
-        expected: String,
-        /// As computed.
-        found: String,
-    },
-    /// The seed gives other frequencies here than where the model was made.
-    #[error(
-        "expected a map with fingerprint {expected}, this machine makes {found}: predictions would differ"
-    )]
-    Fingerprint {
-        /// As stored.
-        expected: String,
-        /// As made here.
-        found: String,
-    },
-}
 
 /// The JSON under the key. Field order is the order in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -418,192 +323,4 @@ impl Tensor {
             Tensor { name: ends, dtype: Dtype::U64, shape: vec![names.len()], bytes: positions },
         ]
     }
-}
-
-/// A file that is being read.
-struct File<'a> {
-    tensors: SafeTensors<'a>,
-}
-
-impl<'a> File<'a> {
-    /// The checksum is that of the content.
-    fn check(&self, meta: &Meta) -> Result<()> {
-        let mut names: Vec<&str> = self.tensors.names().into_iter().collect();
-        names.sort_unstable();
-        let views = names
-            .iter()
-            .map(|name| Ok((*name, self.tensors.tensor(name).map_err(container)?.data())))
-            .collect::<Result<Vec<_>>>()?;
-        let found = checksum(meta, views.into_iter())?;
-        if found == meta.checksum {
-            Ok(())
-        } else {
-            Err(FileError::Checksum { expected: meta.checksum.clone(), found }.into())
-        }
-    }
-
-    fn model(&self, meta: Meta) -> Result<Model> {
-        let head = self.head(&meta)?;
-        let map = self.map(&meta)?;
-        let encoder = self.encoder(&meta)?;
-        let coefficients = self.matrix("coefficients", meta.outputs, meta.output_dim)?;
-        let intercept = self.numbers("intercept", &[meta.outputs])?;
-        let Meta { target, training, certificate, version, instruction_set, .. } = meta;
-        let provenance = Provenance { version, instruction_set };
-        Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance })
-    }
-
-    /// Where the bins of each grid end, and their hashes, ascending within a grid.
-    fn bins(&self, grids: usize, count: usize) -> Result<(Vec<usize>, Vec<u32>)> {
-        let ends = self.bytes("bins.ends", Dtype::U64, &[grids])?.chunks_exact(8);
-        let ends: Vec<u64> = ends.map(|b| u64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
-        let hashes = self.bytes("bins.hashes", Dtype::U32, &[count])?.chunks_exact(4);
-        let hashes: Vec<u32> = hashes.map(|b| u32::from_le_bytes(b.try_into().unwrap_or_default())).collect();
-        let in_order = ends.windows(2).all(|w| w[0] <= w[1]) && ends.last() == Some(&(count as u64));
-        let mut start = 0;
-        let ascend = in_order
-            && ends.iter().all(|&end| {
-                let grid = &hashes[start..end as usize];
-                start = end as usize;
-                grid.windows(2).all(|w| w[0] < w[1]) && grid.last().is_none_or(|&h| h < CELL_PRIME)
-            });
-        if !ascend {
-            let (expected, found) = ("ascending hashes for each grid".to_owned(), "others".to_owned());
-            return Err(FileError::Tensor { name: "bins.hashes", expected, found }.into());
-        }
-        Ok((ends.into_iter().map(|end| end as usize).collect(), hashes))
-    }
-
-    fn head(&self, meta: &Meta) -> Result<Head> {
-        let (head, expected) = match &meta.head {
-            HeadMeta::Features => (Head::Features, 0),
-            HeadMeta::Regression => (Head::Regression, meta.outputs.max(1)),
-            HeadMeta::Classification { labels, count, decision } => {
-                let texts = self.names("labels.bytes", "labels.ends", *count)?;
-                let distinct = texts.iter().collect::<std::collections::BTreeSet<_>>().len();
-                if distinct != *count || *count < 2 {
-                    let (what, expected) = ("different labels", (*count).max(2));
-                    return Err(FileError::Mismatch { what, expected, found: distinct }.into());
-                }
-                let labels = Labels::new(*labels, texts);
-                (Head::Classification { labels, decision: *decision }, decision.outputs(*count))
-            }
-        };
-        if expected != meta.outputs {
-            return Err(FileError::Mismatch { what: "outputs", expected, found: meta.outputs }.into());
-        }
-        Ok(head)
-    }
-
-    /// The map: regenerated from its seed and compared, or from its stored state.
-    fn map(&self, meta: &Meta) -> Result<Map> {
-        let mismatch = |what, expected, found| Error::from(FileError::Mismatch { what, expected, found });
-        let spec = meta.map.clone();
-        // Shapes that coefficients confirm come first: nothing is made whose size the file does not back.
-        self.numbers("coefficients", &[meta.outputs, meta.output_dim])?;
-        spec.check(
-            meta.input_dim,
-            crate::plan::available_memory().unwrap_or(u64::MAX).min(MOST_REGENERATED),
-        )?;
-        let is_fitted = spec.method == Method::Binning { bins: Bins::Fitted };
-        let most = if is_fitted { u32::MAX as usize } else { spec.output_dim(meta.input_dim) };
-        if !(1..=most).contains(&meta.output_dim) {
-            return Err(mismatch("features", most, meta.output_dim));
-        }
-        let map = match spec.method {
-            Method::Binning { bins: Bins::Fitted } => {
-                let (ends, hashes) = self.bins(spec.features, meta.output_dim)?;
-                let grids = Grids::draw(&spec, meta.input_dim, &|_| Ok(()))?;
-                Map::from_binning(spec, Binning::from_parts(grids, ends, hashes)?)
-            }
-            Method::Landmarks { whiten, .. } => {
-                let rows = self.matrix("landmarks", meta.output_dim, meta.input_dim)?;
-                let whitening =
-                    whiten.then(|| self.matrix("whitening", meta.output_dim, meta.output_dim)).transpose()?;
-                let lower = |w: &Matrix<f64>| (1..w.rows()).any(|i| w.row(i)[..i].iter().any(|x| *x != 0.0));
-                if whitening.as_ref().is_some_and(lower) {
-                    let (expected, found) = ("an upper triangle".to_owned(), "entries below it".to_owned());
-                    return Err(FileError::Tensor { name: "whitening", expected, found }.into());
-                }
-                Map::from_landmarks(spec, Landmarks::new(rows, whitening))
-            }
-            _ => {
-                let expected = spec.output_dim(meta.input_dim);
-                if expected != meta.output_dim {
-                    return Err(mismatch("features", expected, meta.output_dim));
-                }
-                spec.build(meta.input_dim)?
-            }
-        };
-        let found = fingerprint(&map);
-        if found != meta.fingerprint {
-            return Err(FileError::Fingerprint { expected: meta.fingerprint.clone(), found }.into());
-        }
-        Ok(map)
-    }
-
-    fn encoder(&self, meta: &Meta) -> Result<Encoder> {
-        let columns = match &meta.columns {
-            ColumnsMeta::Unnamed => Columns::Unnamed { count: meta.input_dim },
-            ColumnsMeta::Named => {
-                Columns::Named { names: self.names("columns.bytes", "columns.ends", meta.input_dim)? }
-            }
-            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: meta.input_dim },
-        };
-        let encoder = Encoder::identity(meta.input_dim).with_columns(columns);
-        if !meta.scaled {
-            return Ok(encoder);
-        }
-        let factor = self.numbers("scaling.factor", &[meta.input_dim])?;
-        let shift = if meta.shifted { self.numbers("scaling.shift", &[meta.input_dim])? } else { Vec::new() };
-        Ok(encoder.with_scaling(Scaling::from_parts(shift, factor)?))
-    }
-
-    fn matrix(&self, name: &'static str, rows: usize, columns: usize) -> Result<Matrix<f64>> {
-        Matrix::new(rows, columns, self.numbers(name, &[rows, columns])?)
-    }
-
-    fn numbers(&self, name: &'static str, shape: &[usize]) -> Result<Vec<f64>> {
-        let bytes = self.bytes(name, Dtype::F64, shape)?;
-        let values: Vec<f64> = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(array(b))).collect();
-        match values.iter().position(|x| !x.is_finite()) {
-            None => Ok(values),
-            Some(at) => Err(FileError::NotFinite { name, at, value: values[at] }.into()),
-        }
-    }
-
-    fn names(&self, bytes: &'static str, ends: &'static str, count: usize) -> Result<Vec<String>> {
-        let wrong = || Error::from(FileError::Names { name: bytes });
-        let ends = self.bytes(ends, Dtype::U64, &[count])?;
-        let length = self.tensors.tensor(bytes).map_err(container)?.data().len();
-        let text = std::str::from_utf8(self.bytes(bytes, Dtype::U8, &[length])?).map_err(|_| wrong())?;
-        let mut start = 0;
-        let mut names = Vec::with_capacity(count);
-        for end in ends.chunks_exact(8) {
-            let end = usize::try_from(u64::from_le_bytes(array(end))).map_err(|_| wrong())?;
-            names.push(text.get(start..end).ok_or_else(wrong)?.to_owned());
-            start = end;
-        }
-        if start == text.len() { Ok(names) } else { Err(wrong()) }
-    }
-
-    /// The bytes of a tensor of this type and shape; the container has checked that shape and bytes agree.
-    fn bytes(&self, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8]> {
-        let expected = format!("{dtype:?} {shape:?}");
-        let Ok(tensor) = self.tensors.tensor(name) else {
-            return Err(FileError::Tensor { name, expected, found: "none".to_owned() }.into());
-        };
-        if tensor.dtype() == dtype && tensor.shape() == shape {
-            return Ok(tensor.data());
-        }
-        let found = format!("{:?} {:?}", tensor.dtype(), tensor.shape());
-        Err(FileError::Tensor { name, expected, found }.into())
-    }
-}
-
-/// Eight bytes of a slice that has eight.
-fn array(bytes: &[u8]) -> [u8; 8] {
-    let mut eight = [0; 8];
-    eight.copy_from_slice(bytes);
-    eight
 }

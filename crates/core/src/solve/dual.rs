@@ -13,9 +13,10 @@
 use bochner_simd::{Isa, RowsRef, project, project_back};
 use serde::{Deserialize, Serialize};
 
+use super::problem;
 use crate::engine::Check;
 use crate::random::{Draws, Stream};
-use crate::{Engine, Error, Result, Rows, Scalar};
+use crate::{Engine, Result, Rows, Scalar};
 
 /// What a margin costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,21 +81,8 @@ impl SvmSolution {
 impl<T: Scalar> LinearSvm<'_, T> {
     /// Descends until the relative gap is at most `tolerance`, or for `most` rounds: [`SvmSolution::gap`] says which.
     pub fn solve(&self, engine: &Engine, tolerance: f64, most: usize) -> Result<SvmSolution> {
+        problem::check(&self.rows, self.signs, self.costs)?;
         let n = self.rows.count();
-        for (what, found) in [("signs", self.signs.len()), ("costs", self.costs.len())] {
-            if found != n {
-                return Err(Error::Length { what, expected: n, found });
-            }
-        }
-        self.rows.check_finite(0)?;
-        let wrong =
-            |name, expected, found: f64| Error::Parameter { name, expected, found: found.to_string() };
-        if let Some(&sign) = self.signs.iter().find(|sign| sign.abs().to_bits() != 1f64.to_bits()) {
-            return Err(wrong("signs", "1 or −1", sign));
-        }
-        if let Some(&cost) = self.costs.iter().find(|&&cost| !(cost >= 0.0 && cost.is_finite())) {
-            return Err(wrong("costs", "finite and not negative", cost));
-        }
         engine.phase("descent", n as u64, |check| self.descend(tolerance, most, check))
     }
 

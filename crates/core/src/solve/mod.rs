@@ -4,6 +4,7 @@ mod dual;
 mod newton;
 mod normal;
 mod path;
+mod problem;
 mod smo;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};

@@ -31,8 +31,16 @@ fn fit<'a>(
     classes: usize,
     threads: usize,
 ) -> Model {
-    let arrays = Arrays::new(rows, y.view(), weights, labels(classes)).unwrap();
-    svm.fit(&engine(threads), &arrays).unwrap()
+    svm.fit(&engine(threads), &source(rows, y, weights, classes)).unwrap()
+}
+
+fn source<'a>(
+    rows: impl Into<AnyRows<'a>>,
+    y: &'a Matrix<f64>,
+    weights: Option<&'a [f64]>,
+    classes: usize,
+) -> Arrays<'a> {
+    Arrays::new(rows, y.view(), weights, labels(classes)).unwrap()
 }
 
 fn error(model: &Model, x: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
@@ -179,18 +187,6 @@ fn what_makes_no_sense_is_refused_with_the_numbers() {
     assert!(Svm { lambda: Lambda::Given { value: 0.0 }, ..svm }.fit(&engine(1), &classes).is_err());
 }
 
-fn fit_exact<'a>(
-    svm: &ExactSvm,
-    rows: impl Into<AnyRows<'a>>,
-    y: &'a Matrix<f64>,
-    weights: Option<&'a [f64]>,
-    classes: usize,
-    threads: usize,
-) -> Model {
-    let arrays = Arrays::new(rows, y.view(), weights, labels(classes)).unwrap();
-    svm.fit(&engine(threads), &arrays).unwrap()
-}
-
 /// Each output is Σ αᵢyᵢk(xᵢ, x) + b of its pair of classes, and what it costs is what is reported.
 #[test]
 fn an_exact_machine_has_one_output_for_each_pair() {
@@ -199,7 +195,7 @@ fn an_exact_machine_has_one_output_for_each_pair() {
         [Kernel::Gaussian { sigma: 0.7 }, Kernel::Laplace { scale: 1.5 }, Kernel::Hat { width: 3.0 }]
     {
         let svm = ExactSvm { cost: 3.0, tolerance: 1e-6, ..ExactSvm::new(kernel) };
-        let model = fit_exact(&svm, Rows::from(&x), &y, None, 4, 2);
+        let model = svm.fit(&engine(2), &source(Rows::from(&x), &y, None, 4)).unwrap();
         let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
         assert_eq!(outputs.columns(), 6);
         let (support, rows) = (model.map().landmarks().unwrap(), Rows::from(&x));
@@ -256,10 +252,10 @@ fn an_exact_machine_has_one_output_for_each_pair() {
 fn an_exact_machine_keeps_the_laws() {
     let (x, y) = rings(150, 3, 9);
     let svm = ExactSvm { cost: 2.0, ..ExactSvm::new(Kernel::Gaussian { sigma: 0.7 }) };
-    let plain = fit_exact(&svm, Rows::from(&x), &y, None, 3, 1);
+    let plain = svm.fit(&engine(1), &source(Rows::from(&x), &y, None, 3)).unwrap();
     // Threads and files.
     let bytes = plain.to_bytes().unwrap();
-    assert_eq!(fit_exact(&svm, Rows::from(&x), &y, None, 3, 7).to_bytes().unwrap(), bytes);
+    assert_eq!(svm.fit(&engine(7), &source(Rows::from(&x), &y, None, 3)).unwrap().to_bytes().unwrap(), bytes);
     let decide = |model: &Model| model.decide(&engine(1), Rows::from(&x)).unwrap();
     let loaded = Model::from_bytes(&bytes).unwrap();
     assert_same_bits(decide(&plain).as_slice(), decide(&loaded).as_slice());
@@ -269,18 +265,24 @@ fn an_exact_machine_keeps_the_laws() {
     let repeated: Vec<usize> = (0..150).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
     let many = Matrix::from_fn(repeated.len(), 2, |i, j| x.row(repeated[i])[j]);
     let many_y = Matrix::from_fn(repeated.len(), 1, |i, _| y.row(repeated[i])[0]);
-    let weighted = fit_exact(&svm, Rows::from(&x), &y, Some(&weights), 3, 2);
-    assert_eq!(decide(&weighted), decide(&fit_exact(&svm, Rows::from(&many), &many_y, None, 3, 2)));
+    let weighted = svm.fit(&engine(2), &source(Rows::from(&x), &y, Some(&weights), 3)).unwrap();
+    assert_eq!(
+        decide(&weighted),
+        decide(&svm.fit(&engine(2), &source(Rows::from(&many), &many_y, None, 3)).unwrap())
+    );
     // Sparse rows, and rows of single precision.
     let mut sparse = Csr::empty(2);
     (0..150).for_each(|i| sparse.push_row(Rows::from(&x).entries(i)));
-    assert_eq!(decide(&fit_exact(&svm, Rows::from(&sparse), &y, None, 3, 2)), decide(&plain));
+    assert_eq!(
+        decide(&svm.fit(&engine(2), &source(Rows::from(&sparse), &y, None, 3)).unwrap()),
+        decide(&plain)
+    );
     let single = Matrix::from_fn(150, 2, |i, j| x.row(i)[j] as f32);
-    let model = fit_exact(&svm, Rows::from(&single), &y, None, 3, 2);
+    let model = svm.fit(&engine(2), &source(Rows::from(&single), &y, None, 3)).unwrap();
     assert_close(decide(&model).as_slice(), decide(&plain).as_slice(), Absolute(1e-2));
     // A class that is never there is never voted for by more than its pairs' constants, and nothing breaks.
     let absent: Vec<f64> = (0..150).map(|i| if y.row(i)[0] as usize == 2 { 0.0 } else { 1.0 }).collect();
-    let model = fit_exact(&svm, Rows::from(&x), &y, Some(&absent), 3, 2);
+    let model = svm.fit(&engine(2), &source(Rows::from(&x), &y, Some(&absent), 3)).unwrap();
     assert!(decide(&model).as_slice().iter().all(|v| v.is_finite()));
 }
 

@@ -18,8 +18,9 @@ mod rows;
 
 use self::descent::{Descent, Until, rounded};
 use self::rows::KernelRows;
+use super::problem;
 use crate::engine::Check;
-use crate::{Engine, Error, Kernel, Result, Rows, Scalar};
+use crate::{Engine, Kernel, Result, Rows, Scalar};
 
 /// A support vector machine with the exact kernel, for two classes.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,8 @@ impl<T: Scalar> KernelSvm<'_, T> {
     ///
     /// The steps are taken one after another, so that the result has the same bits on any number of threads.
     pub fn solve(&self, engine: &Engine, tolerance: f64, most: usize) -> Result<KernelSvmSolution> {
-        self.check()?;
+        self.kernel.validate()?;
+        problem::check(&self.rows, self.signs, self.costs)?;
         let (n, d) = (self.rows.count() as u64, self.rows.columns() as u64);
         let kept = (self.cache_bytes as u64).min(n.saturating_mul(4 * n));
         let needed = kept.saturating_add(n.saturating_mul(8 * d + 100));
@@ -88,26 +90,6 @@ impl<T: Scalar> KernelSvm<'_, T> {
         check: Check<'_>,
     ) -> Result<KernelSvmSolution> {
         self.descend(Until { tolerance, most, shrinking: true }, check)
-    }
-
-    fn check(&self) -> Result<()> {
-        let n = self.rows.count();
-        for (what, found) in [("signs", self.signs.len()), ("costs", self.costs.len())] {
-            if found != n {
-                return Err(Error::Length { what, expected: n, found });
-            }
-        }
-        self.kernel.validate()?;
-        self.rows.check_finite(0)?;
-        let wrong =
-            |name, expected, found: f64| Error::Parameter { name, expected, found: found.to_string() };
-        if let Some(&sign) = self.signs.iter().find(|sign| sign.abs().to_bits() != 1f64.to_bits()) {
-            return Err(wrong("signs", "1 or −1", sign));
-        }
-        if let Some(&cost) = self.costs.iter().find(|&&cost| !(cost >= 0.0 && cost.is_finite())) {
-            return Err(wrong("costs", "finite and not negative", cost));
-        }
-        Ok(())
     }
 
     fn descend(&self, until: Until, check: Check<'_>) -> Result<KernelSvmSolution> {

@@ -312,5 +312,5 @@ fn an_observer_ends_it() {
     let engine = EngineSpec { observer: Some(Arc::new(Stop)), ..EngineSpec::default() }.build();
     let costs = vec![1e4; 1000];
     let error = data.svm(kernels()[0], &costs).solve(&engine, 1e-9, usize::MAX).unwrap_err();
-    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(matches!(error, crate::Error::Interrupted), "{error}");
 }

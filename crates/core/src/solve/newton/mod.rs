@@ -13,12 +13,17 @@
 //! output on average: one Gram matrix and one factor for all outputs. Rows are added up in pieces of 1,024, pieces in their order, so that threads do
 //! not change a bit.
 
+mod cg;
+mod guide;
+
 use bochner_simd::{Isa, RowsRef, project, project_back};
 use rayon::prelude::*;
 
+use self::cg::Cg;
+use self::guide::{Curvature, Guide};
 use super::dual::{Hinge, SvmSolution};
 use crate::engine::Check;
-use crate::linalg::{Cholesky, dot};
+use crate::linalg::dot;
 use crate::stat::Gram;
 use crate::sweep::BLOCK;
 use crate::{Matrix, MatrixView, Result, Scalar};
@@ -48,19 +53,6 @@ struct State {
     solution: SvmSolution,
 }
 
-/// One output's conjugate gradients.
-struct Cg {
-    /// p so far.
-    step: Vec<f64>,
-    residual: Vec<f64>,
-    direction: Vec<f64>,
-    /// Residual times its preconditioned self.
-    square: f64,
-    /// The residual that is small enough.
-    enough: f64,
-    done: bool,
-}
-
 /// From a row's number and its products with some directions to its values, one a direction.
 type Values<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
 
@@ -84,14 +76,6 @@ pub(crate) const MOST_FACTORED: usize = 4096;
 
 /// Rows that the Gram matrix is made of, as a multiple of the features.
 const GRAM_ROWS: usize = 4;
-
-/// What leads the conjugate gradients.
-enum Guide {
-    /// P, as its factor.
-    Factor(Cholesky),
-    /// The inverse of its diagonal.
-    Diagonal(Vec<f64>),
-}
 
 impl<T: Scalar> Newton<'_, T> {
     /// Goes on until each relative gap is at most `tolerance`, or for `most` steps.
@@ -179,17 +163,17 @@ impl<T: Scalar> Newton<'_, T> {
 
     /// p of each output, all at once.
     fn steps(&self, states: &[State], rows: &[u32], guide: &Guide, check: Check<'_>) -> Result<Vectors> {
-        let mut all: Vec<Cg> = states.iter().map(Cg::start).collect();
+        let mut all: Vec<Cg> = states.iter().map(|s| Cg::start(&s.gradient, s.first_gradient)).collect();
         for _ in 0..MOST_CG {
-            let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].done).collect();
+            let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();
             if going.is_empty() {
                 break;
             }
-            let residuals: Vec<&[f64]> = going.iter().map(|&k| &all[k].residual[..]).collect();
+            let residuals: Vec<&[f64]> = going.iter().map(|&k| all[k].residual()).collect();
             for (&k, led) in going.iter().zip(guide.lead(&residuals)) {
                 all[k].turn(&led);
             }
-            let directions: Vec<&[f64]> = going.iter().map(|&k| &all[k].direction[..]).collect();
+            let directions: Vec<&[f64]> = going.iter().map(|&k| all[k].direction()).collect();
             let bend = |i: usize, reach: &[f64], out: &mut [f64]| {
                 for ((out, reach), &k) in out.iter_mut().zip(reach).zip(&going) {
                     let counts = self.short(&states[k], i) > 0.0;
@@ -201,7 +185,7 @@ impl<T: Scalar> Newton<'_, T> {
                 all[k].advance(&bent);
             }
         }
-        Ok(all.into_iter().map(|cg| cg.step).collect())
+        Ok(all.into_iter().map(Cg::into_step).collect())
     }
 
     /// s, over all outputs that are on their way.
@@ -390,92 +374,6 @@ struct Piece {
     /// Directions × columns, and the sum of values.
     sums: Vec<f64>,
     constants: Vec<f64>,
-}
-
-/// 2 Σ cᵢ·zᵢzᵢᵀ, or its diagonal.
-enum Curvature {
-    Whole(Matrix<f64>),
-    Diagonal(Vec<f64>),
-}
-
-impl Curvature {
-    /// P for a share s.
-    fn guide(&self, share: f64, check: Check<'_>) -> Result<Guide> {
-        let inverse = |square: f64| 1.0 / (1.0 + share * square);
-        let matrix = match self {
-            Curvature::Diagonal(squares) => {
-                return Ok(Guide::Diagonal(squares.iter().map(|&square| inverse(square)).collect()));
-            }
-            Curvature::Whole(matrix) => matrix,
-        };
-        let size = matrix.rows();
-        let diagonal = |i: usize| matrix.row(i)[i];
-        // Sums of single precision are no better than this; a guide need not be.
-        let rounding = 1e-6 * share * (0..size).map(diagonal).fold(0.0, f64::max);
-        let p = Matrix::from_fn(size, size, |i, j| {
-            share * matrix.row(i)[j] + if i == j { 1.0 + rounding } else { 0.0 }
-        });
-        match Cholesky::new(p, &|_| check(0.0)) {
-            Ok(factor) => Ok(Guide::Factor(factor)),
-            Err(crate::Error::NotPositiveDefinite { .. }) => {
-                Ok(Guide::Diagonal((0..size).map(|i| inverse(diagonal(i))).collect()))
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl Guide {
-    /// P⁻¹ of some vectors.
-    fn lead(&self, vectors: &[&[f64]]) -> Vectors {
-        match self {
-            Guide::Diagonal(inverse) => {
-                let scaled = |v: &&[f64]| v.iter().zip(inverse).map(|(v, m)| v * m).collect();
-                vectors.iter().map(scaled).collect()
-            }
-            Guide::Factor(factor) => {
-                let size = vectors.first().map_or(0, |v| v.len());
-                let led = factor.solve(Matrix::from_fn(size, vectors.len(), |i, k| vectors[k][i]));
-                (0..vectors.len()).map(|k| (0..size).map(|i| led.row(i)[k]).collect()).collect()
-            }
-        }
-    }
-}
-
-impl Cg {
-    fn start(state: &State) -> Cg {
-        let residual: Vec<f64> = state.gradient.iter().map(|g| -g).collect();
-        let norm = dot(&residual, &residual).sqrt();
-        // The nearer to the end, the better the step: what makes Newton's method quick there.
-        let forcing = (norm / state.first_gradient.max(f64::MIN_POSITIVE)).sqrt().min(0.1);
-        Cg {
-            step: vec![0.0; residual.len()],
-            direction: vec![0.0; residual.len()],
-            square: f64::INFINITY,
-            enough: forcing * norm,
-            done: norm <= 0.0,
-            residual,
-        }
-    }
-
-    /// The next direction, given P⁻¹·residual.
-    fn turn(&mut self, led: &[f64]) {
-        let square = dot(&self.residual, led);
-        let keep = square / self.square;
-        self.direction.iter_mut().zip(led).for_each(|(d, l)| *d = l + keep * *d);
-        self.square = square;
-    }
-
-    /// One step along the direction, given ∇²F·direction without its identity.
-    fn advance(&mut self, bent: &[f64]) {
-        let curvature = dot(&self.direction, &self.direction) + dot(&self.direction, bent);
-        let length = self.square / curvature.max(f64::MIN_POSITIVE);
-        for j in 0..self.step.len() {
-            self.step[j] += length * self.direction[j];
-            self.residual[j] -= length * (self.direction[j] + bent[j]);
-        }
-        self.done = dot(&self.residual, &self.residual).sqrt() <= self.enough;
-    }
 }
 
 #[cfg(test)]
