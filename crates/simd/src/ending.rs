@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! as is       s
+//! distance    max(0, s)
 //! pairs       scale·cos 2πs, scale·sin 2πs
 //! offset      scale·cos 2π(s + offset)
 //! decay       exp(−rate·s)
@@ -35,6 +36,8 @@ pub(crate) trait Ending<T: Element> {
 
 pub(crate) struct AsIs;
 
+pub(crate) struct NotNegative;
+
 pub(crate) struct PairsOfTurns<'a, T> {
     pub(crate) scale: T,
     pub(crate) exact: Exact<'a>,
@@ -66,6 +69,26 @@ impl<T: Element> Ending<T> for AsIs {
     ) {
         for v in 0..VECTORS {
             unsafe { sums[v].store(to.add(v * L::N)) }
+        }
+    }
+}
+
+impl<T: Element> Ending<T> for NotNegative {
+    const OUTPUTS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        _: usize,
+        _: usize,
+        _: usize,
+        _: bool,
+        to: *mut T,
+    ) {
+        for v in 0..VECTORS {
+            // In this order what is not a number stays so.
+            unsafe { L::constant(0.0).max(sums[v]).store(to.add(v * L::N)) }
         }
     }
 }

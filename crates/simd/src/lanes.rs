@@ -42,9 +42,9 @@ pub trait Lanes: Copy {
     /// self·factor + addend, in one rounding where the instruction set has it.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     unsafe fn abs(self) -> Self;
-    /// The smaller of the two; `bound` where `self` is not a number.
+    /// The smaller of the two; `bound` where either is not a number.
     unsafe fn min(self, bound: Self) -> Self;
-    /// The larger of the two; `bound` where `self` is not a number.
+    /// The larger of the two; `bound` where either is not a number.
     unsafe fn max(self, bound: Self) -> Self;
     /// |self| with the sign of `sign`; self is not negative.
     unsafe fn with_sign_of(self, sign: Self) -> Self;

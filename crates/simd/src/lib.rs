@@ -20,6 +20,7 @@
 //! chain of operations in the order of the inner index.
 
 mod aligned;
+mod apply;
 mod cells;
 mod decay;
 mod dispatch;
@@ -38,6 +39,7 @@ mod row;
 mod trig;
 
 pub use aligned::Aligned;
+pub use apply::{Apply, Distance};
 pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;
 pub use element::Element;
@@ -46,5 +48,5 @@ pub use pair::{Extremes, Room, best_partner, move_errors};
 pub use panel::Panels;
 pub use project::{project, project_back};
 pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};
-pub use row::{Apply, Distance, RowsRef, SparseRowsRef, apply, apply_sparse};
+pub use row::{RowsRef, SparseRowsRef, apply, apply_sparse};
 pub use trig::sincos_turns;

@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! s(i, j) = Σₖ op(xᵢₖ, bₖⱼ)          op: product, squared difference, absolute difference
-//! z(i, j) = ending(s(i, j))          ending: as is, (cos, sin) pairs, cos + offset, exp(−rate·s)
+//! z(i, j) = ending(s(i, j))          ending: see `Apply`
 //! ```
 //! A register tile holds `R` rows × three vectors of columns; sums run over k in order, so each output has
 //! the same bits wherever its row stands. The ending works on the registers: nothing is written but the features.
 
-use crate::dispatch::{Task, dispatch};
-use crate::ending::{AsIs, Decay, Ending, OffsetCosines, PairsOfTurns};
+use crate::apply::{Sums, WithEnding};
+use crate::dispatch::dispatch;
+use crate::ending::Ending;
 use crate::lanes::{Lanes, MOST_LANES, VECTORS};
-use crate::operation::{Absolute, Dot, Operation, Squared};
-use crate::{Element, Panels};
+use crate::operation::Operation;
+use crate::{Apply, Element, Panels};
 
 /// Rows that share one read of a panel: 64 rows of 4,096 features stay within a second-level cache.
 const ROW_BLOCK: usize = 64;
@@ -36,57 +37,6 @@ pub struct SparseRowsRef<'a, T> {
     pub indices: &'a [u32],
     /// Value of each entry.
     pub values: &'a [T],
-}
-
-/// A distance that is a sum over columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distance {
-    /// Σ (a − b)²
-    Squared,
-    /// Σ |a − b|
-    Absolute,
-}
-
-/// What is computed from a row x and a column b of the panels.
-#[derive(Clone, Copy)]
-pub enum Apply<'a, T> {
-    /// x·b
-    Product,
-    /// (cos 2πt, sin 2πt)·scale at outputs 2j and 2j+1, t = x·b.
-    ///
-    /// Phases of [`Element::PHASE_LIMIT`] or more, and those that are not finite, are asked again from `exact(row,
-    /// column)` and reduced in f64; one that is still not finite counts as 0.
-    Pairs {
-        /// Factor of both.
-        scale: T,
-        /// The phase in f64.
-        exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
-        /// Write past the caches, where rows lie on cache lines: faster if the features are not read again soon.
-        stream: bool,
-    },
-    /// cos 2π(t + offset)·scale, t = x·b; phases as for pairs.
-    Offset {
-        /// Factor.
-        scale: T,
-        /// One offset a column, in turns.
-        offsets: &'a [T],
-        /// The phase in f64, without the offset.
-        exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
-    },
-    /// exp(−rate·distance(x, b))
-    Exponential {
-        /// Which distance.
-        distance: Distance,
-        /// Positive.
-        rate: f64,
-    },
-}
-
-impl<T> Apply<'_, T> {
-    /// Outputs per column of the panels.
-    fn outputs(&self) -> usize {
-        if matches!(self, Apply::Pairs { .. }) { 2 } else { 1 }
-    }
 }
 
 /// Writes z(i, j) for all rows into `out`, row i at `out[i·stride..]`.
@@ -149,46 +99,6 @@ fn check_output<T: Element>(count: usize, panels: &Panels<T>, what: &Apply<'_, T
     assert!(stride >= width && holds(out.len(), count, stride, width), "output is too short");
     if let Apply::Offset { offsets, .. } = what {
         assert!(offsets.len() == panels.columns, "one offset a column");
-    }
-}
-
-/// The two shapes of rows, behind one choice of operation and ending.
-trait Sums<T: Element>: Sized {
-    /// Runs the loops.
-    unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(self, ending: E);
-}
-
-struct WithEnding<'a, 'b, S, T> {
-    what: &'a Apply<'b, T>,
-    sums: S,
-}
-
-impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
-    #[inline(always)]
-    unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
-        let sums = self.sums;
-        let stream = matches!(self.what, Apply::Pairs { stream: true, .. });
-        unsafe {
-            match *self.what {
-                Apply::Product => sums.run::<L, Dot, _, R>(AsIs),
-                Apply::Pairs { scale, exact, stream } => {
-                    sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact, stream });
-                }
-                Apply::Offset { scale, offsets, exact } => {
-                    sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
-                }
-                Apply::Exponential { distance: Distance::Squared, rate } => {
-                    sums.run::<L, Squared, _, R>(Decay { rate });
-                }
-                Apply::Exponential { distance: Distance::Absolute, rate } => {
-                    sums.run::<L, Absolute, _, R>(Decay { rate });
-                }
-            }
-        }
-        if stream {
-            // SAFETY: as this function's.
-            unsafe { L::end_of_stream() }
-        }
     }
 }
 

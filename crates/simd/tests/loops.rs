@@ -70,8 +70,10 @@ fn each_ending<T: Element>(tolerance: f64) {
                 (Distance::Squared, (|a, b| (a - b) * (a - b)) as fn(f64, f64) -> f64),
                 (Distance::Absolute, |a, b| (a - b).abs()),
             ] {
-                let expected: Vec<f64> =
-                    sums::<T>(&x, &b, depth, columns, op).iter().map(|s| (-0.3 * s).exp()).collect();
+                let sums = sums::<T>(&x, &b, depth, columns, op);
+                let distances = run(&Apply::Distance(distance), columns);
+                assert_close(&distances, &sums, Absolute(4.0 * tolerance * depth as f64));
+                let expected: Vec<f64> = sums.iter().map(|s| (-0.3 * s).exp()).collect();
                 let what = Apply::Exponential { distance, rate: 0.3 };
                 assert_close(&run(&what, columns), &expected, Absolute(4.0 * tolerance));
             }
@@ -123,6 +125,8 @@ fn sparse_rows_equal_their_dense_form() {
         let choices = [
             (Apply::Product, columns, 0.0),
             (Apply::Pairs { scale: 0.5, exact: &exact, stream: false }, 2 * columns, 0.0),
+            (Apply::Distance(Distance::Squared), columns, 2e-13),
+            (Apply::Distance(Distance::Absolute), columns, 1e-13),
             (Apply::Exponential { distance: Distance::Squared, rate: 0.05 }, columns, 1e-14),
             (Apply::Exponential { distance: Distance::Absolute, rate: 0.05 }, columns, 1e-14),
         ];
@@ -133,6 +137,50 @@ fn sparse_rows_equal_their_dense_form() {
             apply_sparse(rows, &panels, &what, &mut b, width);
             // Products skip only zeros, so they agree to the bit.
             assert_close(&b, &a, Absolute(tolerance));
+        }
+    }
+}
+
+/// The distance of a sparse row to itself is a sum that cancels: about half of them come out below zero.
+fn no_distance_is_negative<T: Element>(tolerance: f64) {
+    let (n, depth) = (50, 40);
+    let (starts, indices, values) = sparse(n, depth, 0.5, 5);
+    let dense = densify(&starts, &indices, &values, depth);
+    let rows = SparseRowsRef { starts: &starts, indices: &indices, values: &typed::<T>(&values) };
+    for isa in Isa::available() {
+        let panels = Panels::pack(isa, depth, n, |j, column| {
+            (0..depth).for_each(|k| column[k] = T::from_f64(dense[j * depth + k]));
+        });
+        for distance in [Distance::Squared, Distance::Absolute] {
+            let mut out = vec![T::from_f64(9.0); n * n];
+            apply_sparse(rows, &panels, &Apply::Distance(distance), &mut out, n);
+            assert!(out.iter().all(|&s| s >= T::default()), "{distance:?} on {isa:?}");
+            let to_itself: Vec<f64> = (0..n).map(|i| out[i * n + i].to_f64()).collect();
+            assert_close(&to_itself, &vec![0.0; n], Absolute(tolerance));
+        }
+    }
+}
+
+#[test]
+fn no_distance_of_sparse_rows_is_negative() {
+    no_distance_is_negative::<f32>(1e-4);
+    no_distance_is_negative::<f64>(2e-13);
+}
+
+#[test]
+fn a_distance_that_is_not_a_number_stays_so() {
+    for isa in Isa::available() {
+        let panels = pack::<f32>(isa, &[f64::INFINITY, 1.0], 1, 2);
+        for distance in [Distance::Squared, Distance::Absolute] {
+            let (mut dense, mut sparse) = ([9f32; 2], [9f32; 2]);
+            let x = [f32::INFINITY];
+            let what = Apply::Distance(distance);
+            apply(RowsRef { data: &x, count: 1, stride: 1 }, &panels, &what, &mut dense, 2);
+            let rows = SparseRowsRef { starts: &[0, 1], indices: &[0], values: &x };
+            apply_sparse(rows, &panels, &what, &mut sparse, 2);
+            for out in [dense, sparse] {
+                assert!(out[0].is_nan() && out[1] == f32::INFINITY, "{out:?}, {distance:?} on {isa:?}");
+            }
         }
     }
 }
