@@ -62,6 +62,11 @@ impl<T> Apply<'_, T> {
     pub(crate) fn outputs(&self) -> usize {
         if matches!(self, Apply::Pairs { .. }) { 2 } else { 1 }
     }
+
+    /// Whether it is a function of x·b.
+    pub(crate) fn is_of_products(&self) -> bool {
+        !matches!(self, Apply::Distance(_) | Apply::Exponential { .. })
+    }
 }
 
 /// The two shapes of rows, behind one choice of operation and ending.
@@ -78,17 +83,9 @@ pub(crate) struct WithEnding<'a, 'b, S, T> {
 impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
-        let sums = self.sums;
-        let stream = matches!(self.what, Apply::Pairs { stream: true, .. });
+        let WithEnding { what, sums } = self;
         unsafe {
-            match *self.what {
-                Apply::Product => sums.run::<L, Dot, _, R>(AsIs),
-                Apply::Pairs { scale, exact, stream } => {
-                    sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact, stream });
-                }
-                Apply::Offset { scale, offsets, exact } => {
-                    sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
-                }
+            match *what {
                 Apply::Distance(Distance::Squared) => sums.run::<L, Squared, _, R>(NotNegative),
                 Apply::Distance(Distance::Absolute) => sums.run::<L, Absolute, _, R>(NotNegative),
                 Apply::Exponential { distance: Distance::Squared, rate } => {
@@ -97,11 +94,36 @@ impl<T: Element, S: Sums<T>> Task<T> for WithEnding<'_, '_, S, T> {
                 Apply::Exponential { distance: Distance::Absolute, rate } => {
                     sums.run::<L, Absolute, _, R>(Decay { rate });
                 }
+                _ => OfProducts { what, sums }.run::<L, R>(),
             }
         }
-        if stream {
-            // SAFETY: as this function's.
-            unsafe { L::end_of_stream() }
+    }
+}
+
+/// As [`WithEnding`], for what [is of products](Apply::is_of_products): rows that only have products compile no other loops.
+pub(crate) struct OfProducts<'a, 'b, S, T> {
+    pub(crate) what: &'a Apply<'b, T>,
+    pub(crate) sums: S,
+}
+
+impl<T: Element, S: Sums<T>> Task<T> for OfProducts<'_, '_, S, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
+        let sums = self.sums;
+        unsafe {
+            match *self.what {
+                Apply::Product => sums.run::<L, Dot, _, R>(AsIs),
+                Apply::Pairs { scale, exact, stream } => {
+                    sums.run::<L, Dot, _, R>(PairsOfTurns { scale, exact, stream });
+                    if stream {
+                        L::end_of_stream();
+                    }
+                }
+                Apply::Offset { scale, offsets, exact } => {
+                    sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
+                }
+                Apply::Distance(_) | Apply::Exponential { .. } => unreachable!("not of products"),
+            }
         }
     }
 }

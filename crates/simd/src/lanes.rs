@@ -62,6 +62,8 @@ pub trait Lanes: Copy {
     unsafe fn narrow(low: Self::Wide, high: Self::Wide) -> Self;
     /// The sum of all elements, in one fixed order.
     unsafe fn sum(self) -> Self::Elem;
+    /// The Walsh–Hadamard transform of the `N` elements: sums and differences of neighbours, then of those two apart, and so on.
+    unsafe fn walsh_hadamard(self) -> Self;
 }
 
 /// f64 lanes that whole numbers of 64 bits stand beside: what hashing the cells of grids takes.

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | [`sincos_turns`] | cos 2πt, sin 2πt |
 //! | [`apply`], [`apply_sparse`] | rows × packed [`Panels`], an inner operation, an ending ([`Apply`]) |
+//! | [`walsh_hadamard`] | H·x of each row |
+//! | [`structured`], [`structured_sparse`] | rows × frequencies made of signs and H, an ending |
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
@@ -27,6 +29,7 @@ mod dispatch;
 mod element;
 mod ending;
 mod exp;
+mod hadamard;
 mod isa;
 #[allow(unnameable_types, reason = "lanes are public only because the sealed trait of elements names them")]
 mod lanes;
@@ -36,6 +39,7 @@ mod panel;
 mod project;
 mod rank;
 mod row;
+mod structured;
 mod trig;
 
 pub use aligned::Aligned;
@@ -43,10 +47,12 @@ pub use apply::{Apply, Distance};
 pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;
 pub use element::Element;
+pub use hadamard::walsh_hadamard;
 pub use isa::{Isa, UnknownIsa};
 pub use pair::{Extremes, Room, best_partner, move_errors};
 pub use panel::Panels;
 pub use project::{project, project_back};
 pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};
 pub use row::{RowsRef, SparseRowsRef, apply, apply_sparse};
+pub use structured::{Structured, structured, structured_sparse};
 pub use trig::sincos_turns;

@@ -14,8 +14,8 @@ use crate::lanes::{Lanes, MOST_LANES, VECTORS};
 use crate::operation::Operation;
 use crate::{Apply, Element, Panels};
 
-/// Rows that share one read of a panel: 64 rows of 4,096 features stay within a second-level cache.
-const ROW_BLOCK: usize = 64;
+/// Rows that share one read of what they are multiplied by: 64 rows of 4,096 features stay within a second-level cache.
+pub(crate) const ROW_BLOCK: usize = 64;
 
 /// Dense rows: row i is `data[i·stride .. i·stride + width]`.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub fn apply<T: Element>(
         return;
     }
     assert!(holds(rows.data.len(), rows.count, rows.stride, panels.depth), "rows are too short");
-    check_output(rows.count, panels, what, out, stride);
+    check_output(rows.count, panels.columns, what, out, stride);
     let sums = DenseRows { rows, panels, out: Output { data: out, stride } };
     dispatch(panels.isa, WithEnding { what, sums });
 }
@@ -74,14 +74,8 @@ pub fn apply_sparse<T: Element>(
     if count == 0 || panels.columns == 0 {
         return;
     }
-    let (first, last) = (rows.starts[0], rows.starts[count]);
-    assert!(rows.starts.windows(2).all(|w| w[0] <= w[1]), "row starts descend");
-    assert!(rows.indices.len() >= last && rows.values.len() >= last, "entries are missing");
-    assert!(
-        rows.indices[first..last].iter().all(|&k| (k as usize) < panels.depth),
-        "index beyond the panels"
-    );
-    check_output(count, panels, what, out, stride);
+    check_sparse(rows, panels.depth);
+    check_output(count, panels.columns, what, out, stride);
     let sums = SparseRows { rows, panels, out: Output { data: out, stride } };
     dispatch(panels.isa, WithEnding { what, sums });
 }
@@ -94,33 +88,42 @@ pub(crate) fn holds(length: usize, count: usize, stride: usize, width: usize) ->
         .is_some_and(|end| end <= length)
 }
 
-fn check_output<T: Element>(count: usize, panels: &Panels<T>, what: &Apply<'_, T>, out: &[T], stride: usize) {
-    let width = panels.columns * what.outputs();
+/// At least one row, and every index below `depth`.
+pub(crate) fn check_sparse<T>(rows: SparseRowsRef<'_, T>, depth: usize) {
+    let (first, last) = (rows.starts[0], rows.starts[rows.starts.len() - 1]);
+    assert!(rows.starts.windows(2).all(|w| w[0] <= w[1]), "row starts descend");
+    assert!(rows.indices.len() >= last && rows.values.len() >= last, "entries are missing");
+    assert!(rows.indices[first..last].iter().all(|&k| (k as usize) < depth), "index beyond the columns");
+}
+
+/// Room for `columns` columns of each of `count` ≥ 1 rows, and an offset for each column.
+pub(crate) fn check_output<T>(count: usize, columns: usize, what: &Apply<'_, T>, out: &[T], stride: usize) {
+    let width = columns * what.outputs();
     assert!(stride >= width && holds(out.len(), count, stride, width), "output is too short");
     if let Apply::Offset { offsets, .. } = what {
-        assert!(offsets.len() == panels.columns, "one offset a column");
+        assert!(offsets.len() == columns, "one offset a column");
     }
 }
 
 /// Where the features of a row go.
-struct Output<'a, T> {
-    data: &'a mut [T],
-    stride: usize,
+pub(crate) struct Output<'a, T> {
+    pub(crate) data: &'a mut [T],
+    pub(crate) stride: usize,
 }
 
 impl<T: Element> Output<'_, T> {
-    /// Ends the sums of row i and panel p: straight into the row, or through a buffer where the panel is not full.
+    /// Ends the sums of row i and the columns from `first` on: straight into the row, or through a buffer where they reach past the
+    /// last of `columns`.
     #[inline(always)]
-    unsafe fn end<L: Lanes<Elem = T>, E: Ending<T>>(
+    pub(crate) unsafe fn end<L: Lanes<Elem = T>, E: Ending<T>>(
         &mut self,
         sums: [L; VECTORS],
         ending: &E,
         i: usize,
-        p: usize,
+        first: usize,
         columns: usize,
     ) {
         let width = VECTORS * L::N;
-        let first = p * width;
         let count = width.min(columns - first) * E::OUTPUTS;
         let row = &mut self.data[i * self.stride + first * E::OUTPUTS..][..count];
         // SAFETY: the row holds `width`·OUTPUTS elements in the first case, the buffer always does.
@@ -158,7 +161,7 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
                             // One row at a time: a tile of copies would cost more.
                             for i in first..block_end {
                                 let [sums] = tile::<L, O, 1>([data[i * stride..].as_ptr()], panel);
-                                self.out.end(sums, &ending, i, p, self.panels.columns);
+                                self.out.end(sums, &ending, i, p * self.panels.width, self.panels.columns);
                             }
                             continue;
                         }
@@ -169,7 +172,13 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
                         }
                         let sums = tile::<L, O, R>(rows, panel);
                         for r in 0..left {
-                            self.out.end(sums[r], &ending, first + r, p, self.panels.columns);
+                            self.out.end(
+                                sums[r],
+                                &ending,
+                                first + r,
+                                p * self.panels.width,
+                                self.panels.columns,
+                            );
                         }
                     }
                 }
@@ -229,7 +238,7 @@ impl<T: Element> Sums<T> for SparseRows<'_, T> {
                             }
                         }
                     }
-                    self.out.end(sums, &ending, i, p, self.panels.columns);
+                    self.out.end(sums, &ending, i, p * self.panels.width, self.panels.columns);
                 }
             }
         }

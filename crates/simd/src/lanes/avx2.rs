@@ -122,6 +122,19 @@ impl Lanes for F32x8 {
             _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
         }
     }
+    #[inline(always)]
+    unsafe fn walsh_hadamard(self) -> Self {
+        unsafe {
+            // Each half gets the other's elements, and its own with the sign of the half.
+            let one = _mm256_setr_ps(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0);
+            let two = _mm256_setr_ps(1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0);
+            let four = _mm256_setr_ps(1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0);
+            let v = self.0;
+            let v = _mm256_fmadd_ps(v, one, _mm256_permute_ps::<0b10_11_00_01>(v));
+            let v = _mm256_fmadd_ps(v, two, _mm256_permute_ps::<0b01_00_11_10>(v));
+            F32x8(_mm256_fmadd_ps(v, four, _mm256_permute2f128_ps::<0x01>(v, v)))
+        }
+    }
 }
 
 impl Lanes for F64x4 {
@@ -226,6 +239,16 @@ impl Lanes for F64x4 {
         unsafe {
             let two = _mm_add_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd::<1>(self.0));
             _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn walsh_hadamard(self) -> Self {
+        unsafe {
+            // Each half gets the other's elements, and its own with the sign of the half.
+            let one = _mm256_setr_pd(1.0, -1.0, 1.0, -1.0);
+            let two = _mm256_setr_pd(1.0, 1.0, -1.0, -1.0);
+            let v = _mm256_fmadd_pd(self.0, one, _mm256_permute_pd::<0b0101>(self.0));
+            F64x4(_mm256_fmadd_pd(v, two, _mm256_permute2f128_pd::<0x01>(v, v)))
         }
     }
 }

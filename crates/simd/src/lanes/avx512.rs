@@ -119,6 +119,22 @@ impl Lanes for F32x16 {
     unsafe fn sum(self) -> f32 {
         unsafe { _mm512_reduce_add_ps(self.0) }
     }
+    #[inline(always)]
+    unsafe fn walsh_hadamard(self) -> Self {
+        unsafe {
+            // Each half gets the other's elements, and its own with the sign of the half.
+            let (plus, minus) = (_mm512_set1_ps(1.0), _mm512_set1_ps(-1.0));
+            let one = _mm512_mask_blend_ps(0b1010_1010_1010_1010, plus, minus);
+            let two = _mm512_mask_blend_ps(0b1100_1100_1100_1100, plus, minus);
+            let four = _mm512_mask_blend_ps(0b1111_0000_1111_0000, plus, minus);
+            let eight = _mm512_mask_blend_ps(0b1111_1111_0000_0000, plus, minus);
+            let v = self.0;
+            let v = _mm512_fmadd_ps(v, one, _mm512_permute_ps::<0b10_11_00_01>(v));
+            let v = _mm512_fmadd_ps(v, two, _mm512_permute_ps::<0b01_00_11_10>(v));
+            let v = _mm512_fmadd_ps(v, four, _mm512_shuffle_f32x4::<0b10_11_00_01>(v, v));
+            F32x16(_mm512_fmadd_ps(v, eight, _mm512_shuffle_f32x4::<0b01_00_11_10>(v, v)))
+        }
+    }
 }
 
 impl Lanes for F64x8 {
@@ -218,6 +234,20 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn sum(self) -> f64 {
         unsafe { _mm512_reduce_add_pd(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn walsh_hadamard(self) -> Self {
+        unsafe {
+            // Each half gets the other's elements, and its own with the sign of the half.
+            let (plus, minus) = (_mm512_set1_pd(1.0), _mm512_set1_pd(-1.0));
+            let one = _mm512_mask_blend_pd(0b1010_1010, plus, minus);
+            let two = _mm512_mask_blend_pd(0b1100_1100, plus, minus);
+            let four = _mm512_mask_blend_pd(0b1111_0000, plus, minus);
+            let v = self.0;
+            let v = _mm512_fmadd_pd(v, one, _mm512_permute_pd::<0b0101_0101>(v));
+            let v = _mm512_fmadd_pd(v, two, _mm512_permutex_pd::<0b01_00_11_10>(v));
+            F64x8(_mm512_fmadd_pd(v, four, _mm512_shuffle_f64x2::<0b01_00_11_10>(v, v)))
+        }
     }
 }
 

@@ -100,6 +100,12 @@ macro_rules! four {
             unsafe fn sum(self) -> $t {
                 (self.0[0] + self.0[2]) + (self.0[1] + self.0[3])
             }
+            #[inline(always)]
+            unsafe fn walsh_hadamard(self) -> Self {
+                let [a, b, c, d] = self.0;
+                let (a, b, c, d) = (a + b, a - b, c + d, c - d);
+                Four([a + c, b + d, a - c, b - d])
+            }
         }
     };
 }

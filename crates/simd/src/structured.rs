@@ -1,0 +1,196 @@
+//! Rows times frequencies that are made of signs and Walsh–Hadamard transforms: structured orthogonal features.
+//!
+//! ```text
+//! s(i, ·) = diag(lengths)·H·D₃·H·D₂·H·D₁·(xᵢ, 0, …, 0)      for each block of p frequencies; D diagonals of signs, H of p × p
+//! z(i, j) = ending(s(i, j))
+//! ```
+//! H·D₃·H·D₂·H·D₁ is p^(3/2) times an orthogonal matrix, so that with equal lengths ℓ the frequencies of a block are orthogonal, of length
+//! ℓ·p^(3/2). A block costs 3·p·log₂ p additions a row, where a dense product costs d·p products, and its signs and lengths are
+//! all there is to store. Yu, Suresh, Choromanski, Holtmann-Rice, Kumar (2016).
+
+use crate::apply::{OfProducts, Sums};
+use crate::dispatch::dispatch;
+use crate::ending::Ending;
+use crate::hadamard::transform;
+use crate::lanes::{Lanes, MOST_LANES, VECTORS};
+use crate::operation::Operation;
+use crate::row::{Output, ROW_BLOCK, check_output, check_sparse, holds};
+use crate::{Aligned, Apply, Element, Isa, RowsRef, SparseRowsRef};
+
+/// Diagonals of signs in a block.
+const ROUNDS: usize = 3;
+
+/// Frequencies of small blocks that end together: whole register tiles on every instruction set.
+const GROUP: usize = 768;
+
+/// Frequencies in blocks of `padded`; the last block may be cut short.
+#[derive(Clone, Copy, Debug)]
+pub struct Structured<'a, T> {
+    /// p: a power of two, at least 16 and at least the number of columns.
+    pub padded: usize,
+    /// +1 or −1: for each block the p entries of D₁, then of D₂, then of D₃.
+    pub signs: &'a [T],
+    /// One factor a frequency, all constants included.
+    pub lengths: &'a [T],
+}
+
+impl<T> Structured<'_, T> {
+    /// # Panics
+    /// If the parts do not fit together or are too small for so many columns.
+    fn check(&self, columns: usize) {
+        let Structured { padded, signs, lengths } = self;
+        assert!(
+            padded.is_power_of_two() && *padded >= MOST_LANES.max(columns),
+            "expected a power of two of at least {}, found {padded}",
+            MOST_LANES.max(columns)
+        );
+        let signs_needed = lengths.len().div_ceil(*padded).checked_mul(ROUNDS * padded);
+        assert!(signs_needed == Some(signs.len()), "three signs a frequency, in whole blocks");
+    }
+}
+
+/// Writes z(i, j) for all rows of `columns` entries into `out`, row i at `out[i·stride..]`.
+///
+/// # Panics
+/// If the slices are too short for the shapes, or `what` is a function of a distance.
+pub fn structured<T: Element>(
+    isa: Isa,
+    rows: RowsRef<'_, T>,
+    columns: usize,
+    frequencies: &Structured<'_, T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
+    if rows.count == 0 || frequencies.lengths.is_empty() {
+        return;
+    }
+    assert!(holds(rows.data.len(), rows.count, rows.stride, columns), "rows are too short");
+    run(isa, rows.count, Source::Dense { rows, columns }, columns, frequencies, what, out, stride);
+}
+
+/// As [`structured`], for sparse rows.
+///
+/// # Panics
+/// As [`structured`], or if an index is not below `columns`.
+pub fn structured_sparse<T: Element>(
+    isa: Isa,
+    rows: SparseRowsRef<'_, T>,
+    columns: usize,
+    frequencies: &Structured<'_, T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
+    let count = rows.starts.len().saturating_sub(1);
+    if count == 0 || frequencies.lengths.is_empty() {
+        return;
+    }
+    check_sparse(rows, columns);
+    run(isa, count, Source::Sparse(rows), columns, frequencies, what, out, stride);
+}
+
+fn run<T: Element>(
+    isa: Isa,
+    count: usize,
+    source: Source<'_, T>,
+    columns: usize,
+    frequencies: &Structured<'_, T>,
+    what: &Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
+    frequencies.check(columns);
+    assert!(what.is_of_products(), "a distance has no structured form");
+    check_output(count, frequencies.lengths.len(), what, out, stride);
+    let sums = StructuredRows { count, source, frequencies, out: Output { data: out, stride } };
+    dispatch(isa, OfProducts { what, sums });
+}
+
+/// Rows of either shape.
+enum Source<'a, T> {
+    Dense { rows: RowsRef<'a, T>, columns: usize },
+    Sparse(SparseRowsRef<'a, T>),
+}
+
+impl<T: Element> Source<'_, T> {
+    /// Writes row i over another one; what lies behind the columns stays.
+    #[inline(always)]
+    fn write(&self, i: usize, to: &mut [T]) {
+        match *self {
+            Source::Dense { rows, columns } => {
+                to[..columns].copy_from_slice(&rows.data[i * rows.stride..][..columns]);
+            }
+            Source::Sparse(SparseRowsRef { starts, indices, values }) => {
+                to.fill(T::default());
+                let entries = starts[i]..starts[i + 1];
+                for (&k, &x) in indices[entries.clone()].iter().zip(&values[entries]) {
+                    to[k as usize] = x;
+                }
+            }
+        }
+    }
+}
+
+struct StructuredRows<'a, T> {
+    count: usize,
+    source: Source<'a, T>,
+    frequencies: &'a Structured<'a, T>,
+    out: Output<'a, T>,
+}
+
+impl<T: Element> Sums<T> for StructuredRows<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(mut self, ending: E) {
+        let Structured { padded, signs, lengths } = *self.frequencies;
+        let width = VECTORS * L::N;
+        let group = (GROUP / padded).max(1) * padded;
+        // Zeros behind the columns.
+        let mut row = Aligned::zeros(padded);
+        // Zeros at the end, for the last vectors to read.
+        let mut buffer = Aligned::zeros(group + width);
+        for first in (0..self.count).step_by(ROW_BLOCK) {
+            for (g, signs) in signs.chunks(ROUNDS * group).enumerate() {
+                let (start, end) = (g * group, lengths.len().min((g + 1) * group));
+                for i in first..self.count.min(first + ROW_BLOCK) {
+                    self.source.write(i, row.as_mut_slice());
+                    let blocks = buffer.as_mut_slice().chunks_exact_mut(padded);
+                    // SAFETY: blocks and signs come by `padded`, a power of two and at least N; what is read of the buffer ends
+                    // before its end.
+                    unsafe {
+                        for (block, signs) in blocks.zip(signs.chunks_exact(ROUNDS * padded)) {
+                            let (mut from, to) = (row.as_slice().as_ptr(), block.as_mut_ptr());
+                            for round in signs.chunks_exact(padded) {
+                                transform::<L>(from, Some(round), to, padded);
+                                from = to;
+                            }
+                        }
+                        for column in (start..end).step_by(width) {
+                            let sums = scaled(&buffer.as_slice()[column - start..], &lengths[column..]);
+                            self.out.end::<L, E>(sums, &ending, i, column, end);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first sums times their lengths; zero, or nothing at all, where there are no lengths left.
+#[inline(always)]
+unsafe fn scaled<T: Element, L: Lanes<Elem = T>>(sums: &[T], lengths: &[T]) -> [L; VECTORS] {
+    let width = VECTORS * L::N;
+    let mut tail = [T::default(); VECTORS * MOST_LANES];
+    let lengths = if lengths.len() >= width {
+        lengths.as_ptr()
+    } else {
+        tail[..lengths.len()].copy_from_slice(lengths);
+        tail.as_ptr()
+    };
+    let mut scaled = [unsafe { L::constant(0.0) }; VECTORS];
+    for v in 0..VECTORS {
+        // SAFETY: both hold `width` elements.
+        scaled[v] = unsafe { L::load(sums.as_ptr().add(v * L::N)).mul(L::load(lengths.add(v * L::N))) };
+    }
+    scaled
+}
