@@ -66,7 +66,8 @@ pub trait Lanes: Copy {
     unsafe fn walsh_hadamard(self) -> Self;
 }
 
-/// f64 lanes that whole numbers of 64 bits stand beside: what hashing the cells of grids takes.
+/// f64 lanes that whole numbers of 64 bits stand beside, which hashing the cells of grids takes, with the roots and exponents that a
+/// logarithm takes.
 ///
 /// # Safety
 /// As for [`Lanes`].
@@ -81,4 +82,8 @@ pub trait WholeLanes: Lanes<Elem = f64> {
     unsafe fn floor_mul_add(self, factor: Self::Whole, sum: Self::Whole) -> Self::Whole;
     /// Writes `N` numbers mod 2³¹ − 1.
     unsafe fn store_rests(whole: Self::Whole, to: *mut u32);
+    /// The square root, correctly rounded; not a number below zero.
+    unsafe fn sqrt(self) -> Self;
+    /// ⌊log₂ self⌋ of positive normal numbers.
+    unsafe fn exponent(self) -> Self;
 }

@@ -11,6 +11,7 @@
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
+//! | [`homogeneous`] | √x·cos(j·step·ln x), √x·sin(j·step·ln x) |
 //! | [`decays`] | exp(−rate·s) |
 //! | [`move_errors`], [`best_partner`] | the two passes of a solver that moves pairs of variables |
 //! | [`project`], [`project_back`] | z·c for each output, in f64; Σ y·z over rows |
@@ -30,9 +31,11 @@ mod element;
 mod ending;
 mod exp;
 mod hadamard;
+mod homogeneous;
 mod isa;
 #[allow(unnameable_types, reason = "lanes are public only because the sealed trait of elements names them")]
 mod lanes;
+mod log;
 mod operation;
 mod pair;
 mod panel;
@@ -48,6 +51,7 @@ pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;
 pub use element::Element;
 pub use hadamard::walsh_hadamard;
+pub use homogeneous::homogeneous;
 pub use isa::{Isa, UnknownIsa};
 pub use pair::{Extremes, Room, best_partner, move_errors};
 pub use panel::Panels;

@@ -291,4 +291,18 @@ impl WholeLanes for F64x4 {
             );
         }
     }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        F64x4(unsafe { _mm256_sqrt_pd(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn exponent(self) -> Self {
+        unsafe {
+            // The biased exponent written into the low bits of 2⁵².
+            let shift = (1u64 << 52) as f64;
+            let biased = _mm256_srli_epi64::<52>(_mm256_castpd_si256(self.0));
+            let written = _mm256_or_pd(_mm256_castsi256_pd(biased), _mm256_set1_pd(shift));
+            F64x4(_mm256_sub_pd(written, _mm256_set1_pd(shift + 1023.0)))
+        }
+    }
 }

@@ -281,4 +281,12 @@ impl WholeLanes for F64x8 {
             _mm256_storeu_si256(to.cast(), _mm512_cvtepi64_epi32(rest));
         }
     }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        F64x8(unsafe { _mm512_sqrt_pd(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn exponent(self) -> Self {
+        F64x8(unsafe { _mm512_getexp_pd(self.0) })
+    }
 }

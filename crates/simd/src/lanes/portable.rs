@@ -144,4 +144,12 @@ impl WholeLanes for Four<f64> {
         let rests = whole.map(|x| (x % ((1 << 31) - 1)) as u32);
         unsafe { to.cast::<[u32; 4]>().write_unaligned(rests) }
     }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        Four(self.0.map(f64::sqrt))
+    }
+    #[inline(always)]
+    unsafe fn exponent(self) -> Self {
+        Four(self.0.map(|x| f64::from((x.to_bits() >> 52) as i32 - 1023)))
+    }
 }
