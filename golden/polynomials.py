@@ -1,13 +1,14 @@
-"""Coefficients of the polynomials in crates/simd/src/{trig,exp}.rs.
+"""Coefficients of the polynomials in crates/simd/src/{trig,exp,log}.rs.
 
 Each is the interpolant at Chebyshev nodes, computed with 60 digits, of
     S(u) = sin(2*pi*sqrt(u)) / sqrt(u)    on 0 <= u <= 1/16      (one quarter of a turn)
     E(f) = (2**f - 1) / f                 on -1/2 <= f <= 1/2
+    Q(u) = 2*artanh(sqrt(u)) / sqrt(u)    on 0 <= u <= ((sqrt(2) - 1)/(sqrt(2) + 1))**2     (logarithms)
 and the script prints the largest relative error of each before rounding, so that the choice of degree
 can be checked.      python golden/polynomials.py
 """
 
-from mpmath import mp, mpf, pi, sin, cos, sqrt, matrix, lu_solve, fabs, log, exp
+from mpmath import atanh, mp, mpf, pi, sin, cos, sqrt, matrix, lu_solve, fabs, log, exp
 
 mp.dps = 60
 
@@ -55,3 +56,7 @@ half = mpf(1) / 2
 for terms, name in ((6, "exp2 - 1, f32"), (11, "exp2 - 1, f64")):
     c = interpolate(lambda f: log(mpf(2)) if fabs(f) < 1e-30 else (two_to(f) - 1) / f, -half, half, terms)
     show(name, c, worst(two_to, c, -half, half, first_power=1, constant=1))
+top = ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2
+q = lambda u: mpf(2) if u == 0 else 2 * atanh(sqrt(u)) / sqrt(u)
+c = interpolate(q, mpf(0), top, 8)
+show("2 artanh, f64", c, worst(q, c, mpf(0), top))

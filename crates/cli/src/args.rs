@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bochner::encode::{Precision, Task};
 use bochner::solve::Hinge;
-use bochner::{KernelChoice, Loss};
+use bochner::{Choice, Kernel, KernelChoice, Loss};
 use bochner_io::Format;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -27,6 +27,7 @@ Examples:
   bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
+  bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
 
@@ -40,6 +41,9 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Show what is in a model or in a data file
     Inspect(InspectArgs),
+    /// What kernels there are, and what an expression of them becomes
+    #[command(subcommand)]
+    Kernel(KernelCommand),
     /// An experiment on data that come with the program
     Demo(DemoArgs),
 }
@@ -89,12 +93,15 @@ pub(crate) struct FitArgs {
     /// Whether the target is a number or a class
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) task: TaskArg,
-    /// gaussian or laplace to have the width tuned, gaussian(sigma=2) or laplace(scale=3) to give it, or linear
+    /// gaussian or laplace to have the width tuned, or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
     #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "gaussian")]
     pub(crate) kernel: KernelChoice,
     /// How features are made of the kernel
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) map: MapArg,
+    /// How landmarks are chosen
+    #[arg(long, value_enum, default_value = "uniform")]
+    pub(crate) landmarks: ChoiceArg,
     /// What is minimised: squared errors, or margins of classes that are too small
     #[arg(long, value_enum, default_value = "squares")]
     pub(crate) loss: LossArg,
@@ -191,6 +198,91 @@ pub(crate) struct InspectArgs {
     pub(crate) json: bool,
 }
 
+/// What kernels there are, and what an expression of them becomes
+#[derive(Debug, Subcommand)]
+pub(crate) enum KernelCommand {
+    /// The kernels that can be written, with their formulas
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// How an expression is compiled to features: the tree of choices, with each part's share of features and variance
+    #[command(
+        after_help = "Example:\n  bochner kernel explain 'gaussian(sigma=2)*poly(degree=2,c=1)' --features 4096 --columns 8"
+    )]
+    Explain(ExplainArgs),
+    /// The value for two rows, the distance, and the error that features would have
+    #[command(after_help = "Example:\n  bochner kernel evaluate 'gaussian(sigma=2) + linear' 1,2,3 2,2,1")]
+    Evaluate(EvaluateKernelArgs),
+    /// The profile along a line, in the terminal
+    #[command(after_help = "Example:\n  bochner kernel plot 'matern(nu=1.5,scale=2)'")]
+    Plot(ProfileArgs),
+}
+
+/// How an expression is compiled.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExplainArgs {
+    /// The expression
+    #[arg(value_parser = value::whole_kernel)]
+    pub(crate) kernel: Kernel,
+    /// Number of features D
+    #[arg(long, short = 'D', value_name = "D", default_value_t = 2048)]
+    pub(crate) features: usize,
+    /// Columns of the rows: how many, or their names (age,income,…) [default: as many as the kernel speaks of, or 10]
+    #[arg(long, value_name = "N|NAMES")]
+    pub(crate) columns: Option<String>,
+    /// Slots of each grid, to have laplace and hat as hashed bins
+    #[arg(long, value_name = "SLOTS")]
+    pub(crate) bins: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The value for two rows.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvaluateKernelArgs {
+    /// The expression
+    #[arg(value_parser = value::whole_kernel)]
+    pub(crate) kernel: Kernel,
+    /// A row: numbers separated by commas
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) x: String,
+    /// Another row
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) y: String,
+    /// Names of the columns, where the kernel speaks of them
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) columns: Option<String>,
+    /// Number of features D to state the error for
+    #[arg(long, short = 'D', value_name = "D", default_value_t = 2048)]
+    pub(crate) features: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The profile along a line.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ProfileArgs {
+    /// The expression
+    #[arg(value_parser = value::whole_kernel)]
+    pub(crate) kernel: Kernel,
+    /// The point that others are compared with [default: 0 for functions of x − y, else 1]
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    pub(crate) at: Option<f64>,
+    /// How far to either side [default: as far as the kernel changes]
+    #[arg(long, value_name = "R", value_parser = value::positive)]
+    pub(crate) reach: Option<f64>,
+    /// Columns of the rows, all moved alike: how many, or their names [default: 1]
+    #[arg(long, value_name = "N|NAMES")]
+    pub(crate) columns: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// An experiment on data that come with the program
 ///
 /// digits: handwritten digits by exact support vector machines and by linear ones on Fourier, Nyström and binning features: what each gets right, and what it costs.
@@ -254,10 +346,43 @@ pub(crate) enum MapArg {
     Orthogonal,
     /// cos(ω·x + b) at independent frequencies
     Offset,
+    /// Fourier pairs at quasi-random frequencies: closer for few columns
+    Quasi,
+    /// Fourier pairs by Hadamard transforms: faster for many columns, isotropic kernels
+    Structured,
+    /// What the compiler makes of the expression
+    Compiled,
+    /// The kernel's own features, where they are finitely many
+    Exact,
     /// Kernel values at rows of the data (Nyström)
     Landmarks,
     /// Cells of random grids, for laplace and hat: sparse
     Binning,
+}
+
+/// How landmarks are chosen.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ChoiceArg {
+    /// Any row like any other
+    Uniform,
+    /// Far from those already taken
+    #[value(name = "k-means++")]
+    KMeansPlusPlus,
+    /// By ridge leverage scores
+    Leverage,
+    /// By what those already taken leave of them: randomly pivoted Cholesky
+    Cholesky,
+}
+
+impl From<ChoiceArg> for Choice {
+    fn from(typed: ChoiceArg) -> Choice {
+        match typed {
+            ChoiceArg::Uniform => Choice::Uniform,
+            ChoiceArg::KMeansPlusPlus => Choice::KMeansPlusPlus,
+            ChoiceArg::Leverage => Choice::Leverage,
+            ChoiceArg::Cholesky => Choice::Cholesky,
+        }
+    }
 }
 
 /// What is minimised.

@@ -12,11 +12,13 @@ use bochner::encode::{Columns, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, FourierForm, FrequencyDraw, KernelChoice, Labels, Lambda, Method, Model};
+use bochner::{
+    Auto, Choice, Engine, Event, FourierForm, FrequencyDraw, KernelChoice, Labels, Lambda, Method, Model,
+};
 use bochner_io::Options;
 use serde::Serialize;
 
-use crate::args::{FitArgs, MapArg, RunArgs};
+use crate::args::{ChoiceArg, FitArgs, MapArg, RunArgs};
 use crate::console::Console;
 use crate::exit::Failure;
 use crate::progress::Progress;
@@ -61,7 +63,7 @@ impl Job {
     fn check(args: FitArgs) -> Result<Job, Failure> {
         let auto = Auto {
             kernel: args.kernel,
-            method: method(args.map),
+            method: method(args.map, args.landmarks.into()),
             features: args.features,
             loss: args.loss.into(),
             seed: args.seed,
@@ -72,6 +74,11 @@ impl Job {
             precision: Some(args.precision.into()),
             standardise: !args.no_standardise,
         };
+        if !matches!(args.map, MapArg::Landmarks) && !matches!(args.landmarks, ChoiceArg::Uniform) {
+            return Err(Failure::Usage(
+                "--landmarks says how those of --map landmarks are chosen".to_owned(),
+            ));
+        }
         auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
@@ -93,9 +100,10 @@ impl Job {
         let mut options = self.options.clone();
         let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), &self.ignored);
         let (mut tables, target) = opened?;
+        let recipe = self.recipe.bound(tables.columns(), &target).map_err(Failure::about(&self.data))?;
         output::check_writable(&self.output)?;
         let engine = progress.engine(&self.run, self.max_memory);
-        let peak = self.peak(&engine, tables.columns(), &target)?;
+        let peak = self.peak(&engine, &recipe.auto, tables.columns(), &target)?;
         let limit = engine.memory_limit();
         let budget = (limit / 4).min(limit.saturating_sub(peak));
 
@@ -110,7 +118,7 @@ impl Job {
         engine.tell(&Event::Finished { phase: "read" })?;
 
         let about = |error| data::about_target(error, &self.data, &options, &target);
-        let model = self.recipe.learn(&engine, &tables, &target, &pass).map_err(about)?;
+        let model = recipe.learn(&engine, &tables, &target, &pass).map_err(about)?;
         model.save(&self.output).map_err(|error| match error {
             bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
             other => other.into(),
@@ -119,9 +127,14 @@ impl Job {
     }
 
     /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.
-    fn peak(&self, engine: &Engine, columns: &[ColumnInfo], target: &str) -> Result<u64, Failure> {
+    fn peak(
+        &self,
+        engine: &Engine,
+        auto: &Auto,
+        columns: &[ColumnInfo],
+        target: &str,
+    ) -> Result<u64, Failure> {
         let inputs = Columns::all_but(columns, &[target]).map_err(Failure::about(&self.data))?.count();
-        let auto = &self.recipe.auto;
         let map = auto.spec();
         let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
         let shape = RidgeShape {
@@ -179,6 +192,15 @@ impl Job {
 
 impl Recipe {
     /// Learns from the columns of a source, of whose target a pass has been made.
+    /// The same with the columns of its kernel by number.
+    fn bound(&self, columns: &[ColumnInfo], target: &str) -> bochner::Result<Recipe> {
+        let names = match Columns::all_but(columns, &[target])? {
+            Columns::Named { names } => names,
+            _ => Vec::new(),
+        };
+        Ok(Recipe { auto: self.auto.bind(&names)?, task: self.task })
+    }
+
     pub(crate) fn learn(
         &self,
         engine: &Engine,
@@ -196,14 +218,18 @@ impl Recipe {
     }
 }
 
-fn method(typed: MapArg) -> Option<Method> {
+fn method(typed: MapArg, choice: Choice) -> Option<Method> {
     let fourier = |form, draw| Some(Method::Fourier { form, draw });
     match typed {
         MapArg::Auto => None,
         MapArg::Fourier => fourier(FourierForm::Pairs, FrequencyDraw::Independent),
         MapArg::Orthogonal => fourier(FourierForm::Pairs, FrequencyDraw::Orthogonal),
         MapArg::Offset => fourier(FourierForm::Offset, FrequencyDraw::Independent),
-        MapArg::Landmarks => Some(Method::LANDMARKS),
+        MapArg::Quasi => fourier(FourierForm::Pairs, FrequencyDraw::Quasi),
+        MapArg::Structured => fourier(FourierForm::Pairs, FrequencyDraw::Structured),
+        MapArg::Compiled => Some(Method::Compiled { bins: None }),
+        MapArg::Exact => Some(Method::Exact),
+        MapArg::Landmarks => Some(Method::Landmarks { whiten: true, tolerance: 1e-7, choice }),
         MapArg::Binning => Some(Method::Binning { bins: bochner::Bins::Fitted }),
     }
 }

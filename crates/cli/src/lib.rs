@@ -20,6 +20,7 @@ mod evaluate;
 mod exit;
 mod fit;
 mod inspect;
+mod kernel;
 mod metrics;
 mod output;
 mod predict;
@@ -101,6 +102,7 @@ fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> 
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args, console),
+        Command::Kernel(command) => kernel::run(command, console),
         Command::Demo(args) => demo::run(args, console),
     }
 }

@@ -96,9 +96,15 @@ impl ModelReport {
 /// A method in words.
 fn method(method: &Method) -> &'static str {
     use FourierForm::{Offset, Pairs};
-    use FrequencyDraw::{Independent, Orthogonal};
+    use FrequencyDraw::{Independent, Orthogonal, Quasi, Structured};
     match method {
         Method::Exact => "exact",
+        Method::Compiled { .. } => "compiled",
+        Method::Taylor { .. } => "the Gaussian's series",
+        Method::Fourier { form: Pairs, draw: Quasi } => "quasi-random Fourier pairs",
+        Method::Fourier { form: Pairs, draw: Structured } => "structured Fourier pairs",
+        Method::Fourier { form: Offset, draw: Quasi } => "quasi-random Fourier with offsets",
+        Method::Fourier { form: Offset, draw: Structured } => "structured Fourier with offsets",
         Method::Fourier { form: Pairs, draw: Orthogonal } => "orthogonal Fourier pairs",
         Method::Fourier { form: Pairs, draw: Independent } => "Fourier pairs",
         Method::Fourier { form: Offset, draw: Orthogonal } => "orthogonal Fourier with offsets",
@@ -133,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_kernel_is_shortened_not_changed() {
-        assert_eq!(short(&Kernel::Gaussian { sigma: 8f64.sqrt() }), "gaussian(sigma=2.828)");
-        assert_eq!(short(&Kernel::Laplace { scale: 123_456.0 }), "laplace(scale=123456)");
+        assert_eq!(short(&Kernel::gaussian(8f64.sqrt())), "gaussian(sigma=2.828)");
+        assert_eq!(short(&Kernel::laplace(123_456.0)), "laplace(scale=123456)");
         assert_eq!(short(&Kernel::Linear), "linear");
     }
 

@@ -1,6 +1,6 @@
 //! The texts of options as values.
 
-use bochner::KernelChoice;
+use bochner::{Kernel, KernelChoice};
 use bochner_io::Format;
 
 /// `csv` or `libsvm`.
@@ -10,6 +10,11 @@ pub(crate) fn format(text: &str) -> Result<Format, String> {
 
 /// A family whose width is to be tuned, or a kernel with all its parameters.
 pub(crate) fn kernel(text: &str) -> Result<KernelChoice, String> {
+    text.parse().map_err(|error: bochner::Error| error.to_string())
+}
+
+/// A kernel with all its parameters.
+pub(crate) fn whole_kernel(text: &str) -> Result<Kernel, String> {
     text.parse().map_err(|error: bochner::Error| error.to_string())
 }
 
@@ -63,7 +68,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::{Family, Kernel};
+    use bochner::Family;
 
     #[test]
     fn sizes_are_read_in_any_usual_spelling() {
@@ -87,7 +92,7 @@ mod tests {
     #[test]
     fn a_bare_family_is_tuned() {
         assert_eq!(kernel("laplace"), Ok(KernelChoice::Tuned(Family::Laplace)));
-        assert_eq!(kernel("gaussian(sigma=2)"), Ok(KernelChoice::Given(Kernel::Gaussian { sigma: 2.0 })));
+        assert_eq!(kernel("gaussian(sigma=2)"), Ok(KernelChoice::Given(Kernel::gaussian(2.0))));
         assert_eq!(kernel("linear"), Ok(KernelChoice::Given(Kernel::Linear)));
         assert!(kernel("gausian").unwrap_err().contains("did you mean gaussian?"));
     }

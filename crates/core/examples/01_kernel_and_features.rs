@@ -28,8 +28,8 @@ fn main() -> Result<()> {
             }
             Ok((sum / 20.0).sqrt())
         };
-        let independent = error(MapSpec::fourier(kernel))?;
-        let orthogonal = error(MapSpec::auto(kernel))?;
+        let independent = error(MapSpec::fourier(kernel.clone()))?;
+        let orthogonal = error(MapSpec::auto(kernel.clone()))?;
         println!("{features:>8} {independent:>12.5} {orthogonal:>12.5}");
     }
     Ok(())

@@ -67,7 +67,7 @@ impl Batches for Position {
 }
 
 fn main() -> Result<()> {
-    let map = MapSpec { features: 128, seed: 3, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.5 }) };
+    let map = MapSpec { features: 128, seed: 3, ..MapSpec::auto(Kernel::gaussian(1.5)) };
     let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
     let engine = Engine::default();
     println!(

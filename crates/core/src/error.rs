@@ -133,6 +133,19 @@ pub enum Error {
         limit: u64,
     },
 
+    /// No number of features that was allowed is enough.
+    #[error(
+        "expected a mean kernel error of at most {target}, reached {reached:.3e} with {features} features; allow more, or ask for less"
+    )]
+    Accuracy {
+        /// What was asked for.
+        target: f64,
+        /// What can be said of the last map.
+        reached: f64,
+        /// Its features.
+        features: usize,
+    },
+
     /// A column that should be there is not.
     #[error("expected a column \"{name}\", found {}{}", list(.found), nearest(.name, .found))]
     MissingColumn {
@@ -140,6 +153,37 @@ pub enum Error {
         name: String,
         /// The columns that are there.
         found: Vec<String>,
+    },
+
+    /// A kernel looks at a column that is not there.
+    #[error("expected a column below {count}, found {column} in the kernel (columns are counted from 0)")]
+    NoSuchColumn {
+        /// The number asked for.
+        column: usize,
+        /// How many there are.
+        count: usize,
+    },
+
+    /// A row for which a kernel has no value.
+    #[error("{kernel} expects {expected}, found {value} at row {row}")]
+    OutsideDomain {
+        /// The kernel.
+        kernel: String,
+        /// What it needs.
+        expected: String,
+        /// Row, from 0.
+        row: u64,
+        /// What came.
+        value: f64,
+    },
+
+    /// A matrix with a negative eigenvalue where there may be none.
+    #[error("expected {what} to be positive semidefinite, found the eigenvalue {eigenvalue:e}")]
+    NotPositiveSemidefinite {
+        /// Whose matrix.
+        what: String,
+        /// The smallest one.
+        eigenvalue: f64,
     },
 
     /// A class that the model does not know.
@@ -252,6 +296,7 @@ fn nearest(name: &str, names: &[String]) -> String {
 /// A number for a message: with an exponent where it would have a tail of zeros.
 pub(crate) fn number(value: f64) -> String {
     let plain = value.to_string();
+    // Either form reads back exactly.
     if plain.len() > 20 { format!("{value:e}") } else { plain }
 }
 

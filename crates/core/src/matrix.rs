@@ -2,23 +2,26 @@
 //!
 //! Constructors check once; what holds a view may index it without further checks.
 
+use std::sync::OnceLock;
+
+use crate::map::{Family, PerPrecision};
 use crate::{Error, Result};
 
 /// `f32` or `f64`. Sealed.
 pub trait Scalar: bochner_simd::Element + std::fmt::Display {
     #[doc(hidden)]
-    fn slot(packed: &crate::map::Packed) -> &std::sync::OnceLock<bochner_simd::Panels<Self>>;
+    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<Self>>;
 }
 
 impl Scalar for f32 {
-    fn slot(packed: &crate::map::Packed) -> &std::sync::OnceLock<bochner_simd::Panels<f32>> {
-        &packed.single
+    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<f32>> {
+        &of.single
     }
 }
 
 impl Scalar for f64 {
-    fn slot(packed: &crate::map::Packed) -> &std::sync::OnceLock<bochner_simd::Panels<f64>> {
-        &packed.double
+    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<f64>> {
+        &of.double
     }
 }
 
@@ -336,6 +339,17 @@ impl<'a, T: Scalar> Rows<'a, T> {
         let dense = dense.into_iter().flatten().copied().enumerate().map(|(j, x)| (j as u32, x));
         let sparse = sparse.into_iter().flat_map(|(j, x)| j.iter().copied().zip(x.iter().copied()));
         dense.chain(sparse).filter(move |&(_, x)| x != zero)
+    }
+
+    /// Entry j of row i, in f64.
+    pub(crate) fn entry(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Rows::Dense(rows) => rows.row(i)[j].to_f64(),
+            Rows::Sparse(rows) => {
+                let (indices, values) = rows.row(i);
+                indices.binary_search(&(j as u32)).map_or(0.0, |at| values[at].to_f64())
+            }
+        }
     }
 
     /// What [`Rows::entries`] gives, in double precision. Memory is taken once, for as many as there are.

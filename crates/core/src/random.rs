@@ -8,7 +8,13 @@
 //! index) owns 2³² blocks, enough for rejection sampling. Elementary functions come from `libm`, which gives the same bits on
 //! every platform. `docs/book/chance.md`.
 
+mod numbers;
+mod quasi;
+
 use std::f64::consts::PI;
+
+pub(crate) use numbers::Numbers;
+pub(crate) use quasi::Halton;
 
 /// What numbers are drawn for. Streams do not overlap; the numbers are part of the model format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +38,14 @@ pub enum Stream {
     Grids = 8,
     /// The order of visits in round `index` of a coordinate descent.
     Visits = 9,
+    /// The permutations of coordinate `index` of quasi-random points.
+    Scramble = 10,
+    /// Signs of structured block, projection or column `index`.
+    Signs = 11,
+    /// The seed of part `index` of a compiled map.
+    Parts = 12,
+    /// The choice of landmarks; `index` numbers the stages of a choice.
+    Landmarks = 13,
 }
 
 /// The numbers of one (seed, stream, index), in order.
@@ -89,6 +103,38 @@ impl Draws {
         libm::tan(PI * (self.uniform() - 0.5))
     }
 
+    /// Exponential with mean 1: −ln u.
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log(self.uniform())
+    }
+
+    /// Laplace, density ½·exp(−|x|): ln 2u below the median, −ln 2(1 − u) above.
+    pub fn laplace(&mut self) -> f64 {
+        let u = self.uniform();
+        if u < 0.5 { libm::log(2.0 * u) } else { -libm::log(2.0 * (1.0 - u)) }
+    }
+
+    /// Gamma with scale 1: d·v, v = (1 + x/√(9d))³ for a normal x, d = shape − ⅓, kept with the probability
+    /// exp(x²/2 + d(1 − v + ln v)) that makes the law exact (Marsaglia & Tsang 2000). A shape below 1 is lifted:
+    /// Gamma(a) = Gamma(a + 1)·u^(1/a). NaN unless 0 < shape < ∞.
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        if !(shape > 0.0 && shape < f64::INFINITY) {
+            return f64::NAN;
+        }
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * libm::exp(libm::log(self.uniform()) / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        loop {
+            let x = self.normal();
+            let root = 1.0 + x / (9.0 * d).sqrt();
+            let v = root * root * root;
+            if v > 0.0 && libm::log(self.uniform()) < 0.5 * x * x + d * (1.0 - v + libm::log(v)) {
+                return d * v;
+            }
+        }
+    }
+
     /// Uniform on 0..n, without bias.
     pub fn below(&mut self, n: u64) -> u64 {
         let fair = u64::MAX - u64::MAX % n.max(1);
@@ -122,6 +168,8 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 mod tests {
     use super::*;
 
+    use bochner_testkit::hoeffding_radius;
+
     /// The known answers published with Random123 (`philox4x32 10`).
     #[test]
     fn philox_gives_its_published_answers() {
@@ -149,7 +197,7 @@ mod tests {
         let mean = |f: fn(&mut Draws) -> f64| {
             (0..n).map(|i| f(&mut Draws::new(7, Stream::Pairs, i))).sum::<f64>() / n as f64
         };
-        let radius = bochner_testkit::hoeffding_radius(n as usize, 1.0, 1e-9);
+        let radius = hoeffding_radius(n as usize, 1.0, 1e-9);
         assert!((mean(|d| d.uniform()) - 0.5).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.normal() < 1.0))) - 0.841_344_746).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.normal().abs() < 0.5))) - 0.382_924_923).abs() < radius);
@@ -165,5 +213,57 @@ mod tests {
         );
         assert!((mean(|d| f64::from(u8::from(d.cauchy() < 1.0))) - 0.75).abs() < radius);
         assert!((mean(|d| f64::from(u8::from(d.below(3) == 1))) - 1.0 / 3.0).abs() < radius);
+    }
+
+    /// The share of 200,000 draws that are at most x is the law's F(x), up to Hoeffding's radius (α = 1e-9 for each).
+    #[test]
+    fn laws_have_their_distribution_functions() {
+        let n = 200_000;
+        let radius = hoeffding_radius(n as usize, 1.0, 1e-9);
+        let distance = |draw: &dyn Fn(&mut Draws) -> f64, x: f64, expected: f64| {
+            let below = (0..n).filter(|&i| draw(&mut Draws::new(11, Stream::Pairs, i)) <= x).count();
+            (below as f64 / n as f64 - expected).abs()
+        };
+        for x in [0.05, 0.3, 1.0, 2.5, 5.0] {
+            let tail = libm::exp(-x);
+            assert!(distance(&|d| d.exponential(), x, 1.0 - tail) <= radius, "exponential at {x}");
+            assert!(distance(&|d| d.laplace(), x, 1.0 - 0.5 * tail) <= radius, "Laplace at {x}");
+            assert!(distance(&|d| d.laplace(), -x, 0.5 * tail) <= radius, "Laplace at −{x}");
+        }
+        assert!(distance(&|d| 1.05 * d.exponential(), 1.0, 1.0 - libm::exp(-1.0)) > radius, "no power");
+        assert!(distance(&|d| 1.05 * d.laplace(), 1.0, 1.0 - 0.5 * libm::exp(-1.0)) > radius, "no power");
+        for shape in [0.05, 0.5, 0.99, 1.0, 1.3, 2.0, 7.5, 300.0] {
+            for u in [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99] {
+                let x = crate::special::gamma_quantile(shape, u);
+                assert!(distance(&|d| d.gamma(shape), x, u) <= radius, "Gamma({shape}) at {x}");
+            }
+            let median = crate::special::gamma_quantile(shape, 0.5);
+            let other = shape + 0.05 * shape.max(shape.sqrt());
+            assert!(distance(&|d| d.gamma(other), median, 0.5) > radius, "no power at shape {shape}");
+        }
+    }
+
+    /// Later draws of one index are as good as the first, though each may have rejected some.
+    #[test]
+    fn gamma_draws_follow_one_another() {
+        let n = 100_000;
+        let mut draws = Draws::new(5, Stream::Pairs, 0);
+        let below = |x: f64| f64::from(u8::from(x < 1.678_346_990_016_661)); // the median of Gamma(2)
+        let values: Vec<f64> = (0..2 * n).map(|_| below(draws.gamma(2.0)) - 0.5).collect();
+        let mean = values.iter().sum::<f64>() / (2 * n) as f64;
+        let product = values.chunks(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / n as f64;
+        assert!(mean.abs() <= hoeffding_radius(2 * n, 1.0, 1e-9), "{mean}");
+        assert!(product.abs() <= hoeffding_radius(n, 0.5, 1e-9), "{product}");
+    }
+
+    #[test]
+    fn gamma_takes_any_shape() {
+        for shape in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
+            assert!(Draws::new(1, Stream::Pairs, 0).gamma(shape).is_nan());
+        }
+        for shape in [5e-324, 1e-10, 1e10, 1e18, 1e300, f64::MAX] {
+            let draw = Draws::new(1, Stream::Pairs, 0).gamma(shape);
+            assert!((0.0..=f64::MAX).contains(&draw), "{shape} {draw}");
+        }
     }
 }

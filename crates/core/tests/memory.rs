@@ -88,9 +88,9 @@ fn status(name: &str) -> u64 {
 
 /// The machines that are measured: what they hold, unlike sums, grows with the rows.
 fn machines() -> [(&'static str, MapSpec, Hinge); 3] {
-    let fourier = MapSpec { features: 2048, ..MapSpec::fourier(Kernel::Gaussian { sigma: 2.0 }) };
+    let fourier = MapSpec { features: 2048, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
     let method = Method::Binning { bins: Bins::Hashed { width: 64 } };
-    let binning = MapSpec { kernel: Kernel::Laplace { scale: 20.0 }, method, features: 1000, seed: 0 };
+    let binning = MapSpec { kernel: Kernel::laplace(20.0), method, features: 1000, seed: 0 };
     [
         ("Newton", fourier.clone(), Hinge::Squared),
         ("dense descent", fourier, Hinge::Plain),
@@ -100,17 +100,17 @@ fn machines() -> [(&'static str, MapSpec, Hinge); 3] {
 
 /// The fits that are measured.
 fn cases() -> [(&'static str, usize, MapSpec, Lambda); 4] {
-    let gaussian = Kernel::Gaussian { sigma: 2.0 };
-    let fourier = |features| MapSpec { features, ..MapSpec::fourier(gaussian) };
+    let gaussian = Kernel::gaussian(2.0);
+    let fourier = |features| MapSpec { features, ..MapSpec::fourier(gaussian.clone()) };
     let given = Lambda::Given { value: 1e-3 };
     [
         ("narrow, cross-validated", 20, fourier(2048), Lambda::CrossValidated { folds: 5 }),
         ("narrow, given", 20, fourier(3000), given),
-        ("wide", 3000, MapSpec { features: 1024, ..MapSpec::auto(gaussian) }, given),
+        ("wide", 3000, MapSpec { features: 1024, ..MapSpec::auto(gaussian.clone()) }, given),
         (
             "landmarks",
             200,
-            MapSpec { features: 1500, ..MapSpec::landmarks(gaussian) },
+            MapSpec { features: 1500, ..MapSpec::landmarks(gaussian.clone()) },
             Lambda::CrossValidated { folds: 3 },
         ),
     ]

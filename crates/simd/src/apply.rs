@@ -7,7 +7,7 @@
 
 use crate::Element;
 use crate::dispatch::Task;
-use crate::ending::{AsIs, Decay, Ending, NotNegative, OffsetCosines, PairsOfTurns};
+use crate::ending::{AsIs, Decay, Ending, HingePower, NotNegative, OffsetCosines, PairsOfTurns};
 use crate::lanes::Lanes;
 use crate::operation::{Absolute, Dot, Operation, Squared};
 
@@ -18,6 +18,17 @@ pub enum Distance {
     Squared,
     /// Σ |a − b|
     Absolute,
+}
+
+/// The power of a hinge, which is the order of its arc-cosine kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HingeOrder {
+    /// Order 0: 1 where s > 0, else 0.
+    Step,
+    /// Order 1: max(0, s).
+    Linear,
+    /// Order 2: max(0, s)².
+    Square,
 }
 
 /// What is computed from a row x and a column b of the panels.
@@ -45,6 +56,13 @@ pub enum Apply<'a, T> {
         offsets: &'a [T],
         /// The phase in f64, without the offset.
         exact: &'a (dyn Fn(usize, usize) -> f64 + Sync),
+    },
+    /// scale·max(0, t)ⁿ, t = x·b, with 0⁰ = 0; a product that is not a number counts as 0.
+    Hinge {
+        /// n.
+        order: HingeOrder,
+        /// Factor.
+        scale: T,
     },
     /// distance(x, b). What rounding leaves below zero in the sum of a sparse row is zero; what is not a number stays so.
     Distance(Distance),
@@ -122,6 +140,7 @@ impl<T: Element, S: Sums<T>> Task<T> for OfProducts<'_, '_, S, T> {
                 Apply::Offset { scale, offsets, exact } => {
                     sums.run::<L, Dot, _, R>(OffsetCosines { scale, offsets, exact });
                 }
+                Apply::Hinge { order, scale } => sums.run::<L, Dot, _, R>(HingePower { order, scale }),
                 Apply::Distance(_) | Apply::Exponential { .. } => unreachable!("not of products"),
             }
         }

@@ -5,13 +5,14 @@
 //! distance    max(0, s)
 //! pairs       scale·cos 2πs, scale·sin 2πs
 //! offset      scale·cos 2π(s + offset)
+//! hinge       scale·max(0, s)ⁿ, n = 0, 1, 2
 //! decay       exp(−rate·s)
 //! ```
 
-use crate::Element;
 use crate::exp::exp2_of_negative;
 use crate::lanes::{Lanes, MOST_LANES, VECTORS};
 use crate::trig::{cos, cos_sin};
+use crate::{Element, HingeOrder};
 
 /// The phase of (row, column) in f64, asked for where it is too large for the precision at hand.
 pub(crate) type Exact<'a> = &'a (dyn Fn(usize, usize) -> f64 + Sync);
@@ -48,6 +49,11 @@ pub(crate) struct OffsetCosines<'a, T> {
     pub(crate) scale: T,
     pub(crate) offsets: &'a [T],
     pub(crate) exact: Exact<'a>,
+}
+
+pub(crate) struct HingePower<T> {
+    pub(crate) order: HingeOrder,
+    pub(crate) scale: T,
 }
 
 pub(crate) struct Decay {
@@ -148,6 +154,34 @@ impl<T: Element> Ending<T> for OffsetCosines<'_, T> {
             for v in 0..VECTORS {
                 let offset = L::load(offsets.as_ptr().add(v * L::N));
                 cos(turns[v].add(offset)).mul(scale).store(to.add(v * L::N));
+            }
+        }
+    }
+}
+
+impl<T: Element> Ending<T> for HingePower<T> {
+    const OUTPUTS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn finish<L: Lanes<Elem = T>>(
+        &self,
+        sums: [L; VECTORS],
+        _: usize,
+        _: usize,
+        _: usize,
+        _: bool,
+        to: *mut T,
+    ) {
+        unsafe {
+            let scale = L::splat(self.scale);
+            for v in 0..VECTORS {
+                let ramp = sums[v].where_positive(sums[v]);
+                let power = match self.order {
+                    HingeOrder::Step => scale.where_positive(sums[v]),
+                    HingeOrder::Linear => ramp.mul(scale),
+                    HingeOrder::Square => ramp.mul(ramp).mul(scale),
+                };
+                power.store(to.add(v * L::N));
             }
         }
     }

@@ -48,6 +48,8 @@ pub trait Lanes: Copy {
     unsafe fn max(self, bound: Self) -> Self;
     /// |self| with the sign of `sign`; self is not negative.
     unsafe fn with_sign_of(self, sign: Self) -> Self;
+    /// `self` where `other` is above zero, zero elsewhere.
+    unsafe fn where_positive(self, other: Self) -> Self;
     /// To the nearest integer, ties to even.
     unsafe fn round(self) -> Self;
     /// 2ⁿ for integers n in the exponent range of the type.

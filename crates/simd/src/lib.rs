@@ -20,7 +20,7 @@
 //! code, AVX2+FMA and AVX-512. [`Isa`] names the choice; a value of it can only be had where the processor
 //! supports it, which is what makes the functions safe. Within one [`Isa`] the result for a row does not depend
 //! on the rows beside it, on where a block starts or on the number of threads: every output is one
-//! chain of operations in the order of the inner index.
+//! chain of operations in the order of the inner index, or of the stages of a transform.
 
 mod aligned;
 mod apply;
@@ -46,7 +46,7 @@ mod structured;
 mod trig;
 
 pub use aligned::Aligned;
-pub use apply::{Apply, Distance};
+pub use apply::{Apply, Distance, HingeOrder};
 pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;
 pub use element::Element;

@@ -1,9 +1,9 @@
 //! Every loop on every instruction set against one line of naive arithmetic.
 
 use bochner_simd::{
-    Apply, CELL_PRIME, Distance, Element, Extent, Grids, Isa, Panels, Room, RowsRef, SparseRowsRef, TILE,
-    apply, apply_sparse, best_partner, cells, cross_tile, decays, move_errors, pack_columns, project,
-    project_back, rank_tile,
+    Apply, CELL_PRIME, Distance, Element, Extent, Grids, HingeOrder, Isa, Panels, Room, RowsRef,
+    SparseRowsRef, TILE, apply, apply_sparse, best_partner, cells, cross_tile, decays, move_errors,
+    pack_columns, project, project_back, rank_tile,
 };
 use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
 
@@ -27,6 +27,16 @@ fn sums<T: Element>(x: &[f64], b: &[f64], depth: usize, columns: usize, op: fn(f
     let cell =
         |i: usize, j: usize| (0..depth).map(|k| op(round(x[i * depth + k]), round(b[k * columns + j]))).sum();
     (0..x.len() / depth).flat_map(|i| (0..columns).map(move |j| (i, j))).map(|(i, j)| cell(i, j)).collect()
+}
+
+const HINGES: [HingeOrder; 3] = [HingeOrder::Step, HingeOrder::Linear, HingeOrder::Square];
+
+fn hinge(order: HingeOrder, s: f64) -> f64 {
+    match order {
+        HingeOrder::Step => f64::from(u8::from(s > 0.0)),
+        HingeOrder::Linear => s.max(0.0),
+        HingeOrder::Square => s.max(0.0).powi(2),
+    }
 }
 
 const SHAPES: [(usize, usize, usize); 6] =
@@ -65,6 +75,21 @@ fn each_ending<T: Element>(tolerance: f64) {
             let what =
                 Apply::Offset { scale: half, offsets: &typed(&offsets), exact: &|_, _| panic!("none") };
             assert_close(&run(&what, columns), &expected, Absolute(8.0 * tolerance * depth as f64));
+
+            // The square of a sum s has 2|s| times its error; a step is right unless its sum is within the error of zero.
+            let most = dot.iter().fold(1.0, |most: f64, s| most.max(s.abs()));
+            for order in HINGES {
+                let hinges = run(&Apply::Hinge { order, scale: half }, columns);
+                for (&s, value) in dot.iter().zip(hinges) {
+                    if order != HingeOrder::Step || s.abs() > tolerance * depth as f64 {
+                        let error = (value - 0.5 * hinge(order, s)).abs();
+                        assert!(
+                            error <= 2.0 * most * tolerance * depth as f64,
+                            "{order:?} of {s} on {isa:?}"
+                        );
+                    }
+                }
+            }
 
             for (distance, op) in [
                 (Distance::Squared, (|a, b| (a - b) * (a - b)) as fn(f64, f64) -> f64),
@@ -125,6 +150,9 @@ fn sparse_rows_equal_their_dense_form() {
         let choices = [
             (Apply::Product, columns, 0.0),
             (Apply::Pairs { scale: 0.5, exact: &exact, stream: false }, 2 * columns, 0.0),
+            (Apply::Hinge { order: HingeOrder::Step, scale: 0.5 }, columns, 0.0),
+            (Apply::Hinge { order: HingeOrder::Linear, scale: 0.5 }, columns, 0.0),
+            (Apply::Hinge { order: HingeOrder::Square, scale: 0.5 }, columns, 0.0),
             (Apply::Distance(Distance::Squared), columns, 2e-13),
             (Apply::Distance(Distance::Absolute), columns, 1e-13),
             (Apply::Exponential { distance: Distance::Squared, rate: 0.05 }, columns, 1e-14),
@@ -183,6 +211,30 @@ fn a_distance_that_is_not_a_number_stays_so() {
             }
         }
     }
+}
+
+fn hinges_of<T: Element>(special: &[f64]) {
+    for isa in Isa::available() {
+        let panels = pack::<T>(isa, &[1.0], 1, 1);
+        let x = typed::<T>(special);
+        for order in HINGES {
+            let mut out = vec![T::from_f64(9.0); x.len()];
+            let what = Apply::Hinge { order, scale: T::from_f64(2.0) };
+            apply(RowsRef { data: &x, count: x.len(), stride: 1 }, &panels, &what, &mut out, 1);
+            let expected: Vec<T> = x.iter().map(|x| T::from_f64(2.0 * hinge(order, x.to_f64()))).collect();
+            assert_eq!(out, expected, "{order:?} on {isa:?}");
+        }
+    }
+}
+
+/// The step is open at zero, and the smallest number is above it; what is not a number has no hinge.
+#[test]
+fn hinges_at_their_edges() {
+    let special = [0.0, -0.0, 1.5, -1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    hinges_of::<f64>(&special);
+    hinges_of::<f64>(&[f64::from_bits(1), -f64::from_bits(1), f64::MIN_POSITIVE]);
+    hinges_of::<f32>(&special);
+    hinges_of::<f32>(&[1e-45, -1e-45, 1e-38]);
 }
 
 #[test]

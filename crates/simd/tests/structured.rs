@@ -1,7 +1,7 @@
 //! Walsh–Hadamard transforms and the frequencies made of them, on every instruction set against the definition.
 
 use bochner_simd::{
-    Aligned, Apply, Distance, Element, Isa, RowsRef, SparseRowsRef, Structured, structured,
+    Aligned, Apply, Distance, Element, HingeOrder, Isa, RowsRef, SparseRowsRef, Structured, structured,
     structured_sparse, walsh_hadamard,
 };
 use bochner_testkit::{Absolute, assert_close, densify, normals, sincos_turns, sparse};
@@ -130,6 +130,9 @@ fn structured_is_the_formula<T: Element>(tolerance: f64) {
             assert_close(&run(&what, 2 * count), &pairs, Absolute(4.0 * tolerance));
             let what = Apply::Offset { scale, offsets: &typed(&offsets), exact: &exact };
             assert_close(&run(&what, count), &cosines, Absolute(4.0 * tolerance));
+            let ramps: Vec<f64> = sums.iter().map(|s| 0.5 * s.max(0.0)).collect();
+            let what = Apply::Hinge { order: HingeOrder::Linear, scale };
+            assert_close(&run(&what, count), &ramps, Absolute(tolerance));
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn measure(
         let exact = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
         let mut points = Vec::new();
         for features in SIZES {
-            let spec = MapSpec { kernel, method, features, seed };
+            let spec = MapSpec { kernel: kernel.clone(), method, features, seed };
             points.push(point(engine, &spec, &rows, &exact)?);
         }
         found.push(KernelError { name, points });

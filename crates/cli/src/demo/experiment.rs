@@ -34,7 +34,7 @@ const SCALES: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// γ of the Gaussian.
 pub(super) fn gaussian() -> Kernel {
-    Kernel::Gaussian { sigma: (0.5f64 / 0.2).sqrt() }
+    Kernel::gaussian((0.5f64 / 0.2).sqrt())
 }
 
 /// What was found.
@@ -100,7 +100,7 @@ pub(super) struct Tuned {
 }
 
 /// A kind of features.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Kind {
     name: &'static str,
     kernel: Kernel,
@@ -145,7 +145,7 @@ impl Experiment {
         // A tuning is worth some fits, and so is the comparison of kernels.
         let mut steps = Steps { engine, done: 0, all: fits + 8 * SCALES.len() + 16 };
         let binning = tune(&quiet, digits, seed, &mut steps)?;
-        let laplace = Kernel::Laplace { scale: binning.scale };
+        let laplace = Kernel::laplace(binning.scale);
         let kind = |name, kernel, method, cost, notes| Kind { name, kernel, method, cost, notes };
         let (pairs, orthogonal) = (
             fourier(FourierForm::Pairs, FrequencyDraw::Independent),
@@ -155,11 +155,11 @@ impl Experiment {
             kind("Fourier features", gaussian(), pairs, 1.0, Some(0.954)),
             kind("orthogonal Fourier features", gaussian(), orthogonal, 1.0, None),
             kind("landmarks (Nyström)", gaussian(), Method::LANDMARKS, 1.0, None),
-            kind("binning, Laplace", laplace, BINNING, binning.cost, None),
+            kind("binning, Laplace", laplace.clone(), BINNING, binning.cost, None),
         ];
         let mut table = vec![
             exact(&quiet, digits, "exact SVM, Gaussian", gaussian(), 1.0, Some(0.972))?,
-            exact(&quiet, digits, "exact SVM, Laplace", laplace, binning.cost, None)?,
+            exact(&quiet, digits, "exact SVM, Laplace", laplace.clone(), binning.cost, None)?,
             linear(&quiet, digits)?,
         ];
         let mut curves = Vec::new();
@@ -167,14 +167,14 @@ impl Experiment {
             let mut points = Vec::new();
             for &features in &sizes {
                 let seeds = if features == FEATURES { seeds } else { fewer };
-                let (point, line) = point(&quiet, digits, kind, features, seed, seeds, &mut steps)?;
+                let (point, line) = point(&quiet, digits, &kind, features, seed, seeds, &mut steps)?;
                 points.push(point);
                 if features == FEATURES {
                     table.push(line);
                 }
             }
             if kind.method == BINNING {
-                let (point, line) = point(&quiet, digits, kind, MANY_GRIDS, seed, seeds, &mut steps)?;
+                let (point, line) = point(&quiet, digits, &kind, MANY_GRIDS, seed, seeds, &mut steps)?;
                 points.push(point);
                 table.push(line);
             }
@@ -208,7 +208,7 @@ pub(super) fn svm(digits: &Digits, map: MapSpec, cost: f64) -> Svm {
 fn tune(engine: &Engine, digits: &Digits, seed: u64, steps: &mut Steps<'_>) -> Result<Tuned, Failure> {
     let mut best = Tuned { scale: SCALES[0], cost: 1.0, error: f64::INFINITY };
     for scale in SCALES {
-        let map = MapSpec { kernel: Kernel::Laplace { scale }, method: BINNING, features: FEATURES, seed };
+        let map = MapSpec { kernel: Kernel::laplace(scale), method: BINNING, features: FEATURES, seed };
         let model = Svm::new(map).fit(engine, &digits.training.source()?)?;
         let Some(training) = model.training() else { continue };
         let error = training.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
@@ -254,7 +254,7 @@ fn linear(engine: &Engine, digits: &Digits) -> Result<Line, Failure> {
 fn point(
     engine: &Engine,
     digits: &Digits,
-    kind: Kind,
+    kind: &Kind,
     features: usize,
     seed: u64,
     seeds: usize,
@@ -263,7 +263,7 @@ fn point(
     let (mut accuracies, mut times, mut last) = (Vec::new(), Vec::new(), None);
     for offset in 0..seeds as u64 {
         let seed = seed.wrapping_add(offset);
-        let map = MapSpec { kernel: kind.kernel, method: kind.method, features, seed };
+        let map = MapSpec { kernel: kind.kernel.clone(), method: kind.method, features, seed };
         let started = Instant::now();
         let model = svm(digits, map, kind.cost).fit(engine, &digits.training.source()?)?;
         times.push(started.elapsed().as_secs_f64());

@@ -20,7 +20,7 @@ const BEADS: usize = 9;
 /// Figure 1: what a frequency does to a line.
 pub(super) fn circle(engine: &Engine) -> Result<Figure, Failure> {
     let frequencies = 3;
-    let kernel = Kernel::Gaussian { sigma: 1.0 };
+    let kernel = Kernel::gaussian(1.0);
     let method = fourier(FourierForm::Pairs, FrequencyDraw::Independent);
     let map = MapSpec { kernel, method, features: 2 * frequencies, seed: 3 }.build(1)?;
     let beads = Matrix::from_fn(BEADS, 1, |i, _| i as f64 / 3.0);
@@ -57,14 +57,14 @@ const POINTS: usize = 14;
 
 /// Figure 2: grids over points on a line, and who shares a cell.
 pub(super) fn grids(engine: &Engine) -> Result<Figure, Failure> {
-    let kernel = Kernel::Laplace { scale: 1.5 };
+    let kernel = Kernel::laplace(1.5);
     // Unevenly spread, in order.
     let place = |i: usize| 0.25 * i as f64 + 0.5 * (1.7 * i as f64).sin() / 2.0 + 0.3;
     let points = Matrix::from_fn(POINTS, 1, |i, _| place(i));
     let fine = Matrix::from_fn(721, 1, |i, _| i as f64 / 180.0);
     let bins = |grids: usize| -> Result<_, Failure> {
         let method = Method::Binning { bins: Bins::Fitted };
-        let spec = MapSpec { kernel, method, features: grids, seed: 1 };
+        let spec = MapSpec { kernel: kernel.clone(), method, features: grids, seed: 1 };
         let none = vec![0.0; fine.rows()];
         let sample = Sample::of(engine, &(&fine, &none), fine.rows() + 1, 0)?;
         Ok(spec.fit(engine, &sample)?)
@@ -195,7 +195,7 @@ pub(super) fn surfaces(engine: &Engine, digits: &Digits, found: &Experiment) -> 
     };
     let (across, up) = (range(0), range(1));
     let axis = |label: &str, (low, high): (f64, f64)| Axis::linear(label, "").between(low, high);
-    let laplace = Kernel::Laplace { scale: found.binning.scale };
+    let laplace = Kernel::laplace(found.binning.scale);
     let approximate = |kernel, method, cost| -> Result<Model, Failure> {
         let map = MapSpec { kernel, method, features: FEATURES, seed: found.seed };
         Ok(svm(digits, map, cost).fit(&quiet, &training)?)
@@ -208,7 +208,7 @@ pub(super) fn surfaces(engine: &Engine, digits: &Digits, found: &Experiment) -> 
     let models = [
         ("exact, Gaussian", exact(gaussian(), 1.0)?),
         ("orthogonal Fourier, 270", approximate(gaussian(), orthogonal, 1.0)?),
-        ("exact, Laplace", exact(laplace, found.binning.cost)?),
+        ("exact, Laplace", exact(laplace.clone(), found.binning.cost)?),
         ("binning, 270 grids", approximate(laplace, binning, found.binning.cost)?),
     ];
     /// Cells of a panel.

@@ -18,10 +18,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::expression::{everywhere, tail};
 use super::{DELTA, Probe};
 use crate::engine::Check;
-use crate::kernel::Spectrum;
-use crate::{Bins, FourierForm, FrequencyDraw, Method, Result};
+use crate::kernel::GridLaw;
+use crate::{Bins, FourierForm, Method, Result};
 
 /// A statement about |z(x)·z(y) − k(x, y)|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,15 @@ pub enum Bound {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         everywhere: Option<f64>,
     },
+    /// At most ε for all pairs of rows like those looked at: there is no chance in the map.
+    Deterministic {
+        /// Rows looked at.
+        rows: u64,
+        /// ε.
+        epsilon: f64,
+    },
+    /// No bound is known: the measured error is all there is to say.
+    MeasuredOnly,
     /// At most √(r(x)·r(y)) for every pair, always; r over the sampled rows.
     Residual {
         /// Rows that r was computed for.
@@ -81,47 +91,63 @@ impl Bound {
                 let count = rows.count() as u64;
                 Bound::Residual { rows: count, mean: sum / count.max(1) as f64, largest }
             }
-            Method::Fourier { form, draw } => {
-                let features = map.output_dim();
-                let (diameter, _) = rows.extent();
-                let everywhere = match map.spec().kernel.spectrum() {
-                    Some(Spectrum::Normal { deviation }) => {
-                        let spread = deviation * (map.input_dim() as f64).sqrt() * diameter;
-                        fourier_everywhere(form, features, map.input_dim(), spread, DELTA)
-                    }
-                    // Without a second moment of ω there is none.
-                    Some(Spectrum::Cauchy { .. }) | None => None,
+            Method::Compiled { .. } | Method::Fourier { .. } | Method::Taylor { .. } => {
+                let Some(recipe) = map.spec().recipe(map.input_dim())? else {
+                    return Ok(Bound::MeasuredOnly);
                 };
-                let is_independent = draw == FrequencyDraw::Independent;
-                Bound::finite_set(fourier_spread(form, features), points, is_independent, everywhere)
+                match tail(&recipe, rows) {
+                    None => Bound::MeasuredOnly,
+                    Some(tail) if tail.spread > 0.0 => {
+                        let everywhere = everywhere(&recipe, rows);
+                        Bound::finite_set(tail.spread, tail.offset, points, tail.is_independent, everywhere)
+                    }
+                    Some(tail) if tail.offset > 0.0 => {
+                        Bound::Deterministic { rows: rows.count() as u64, epsilon: tail.offset }
+                    }
+                    Some(_) => Bound::Exact,
+                }
             }
             Method::Binning { bins } => {
-                let (grids, (_, side)) = (map.spec().features, rows.extent());
-                let everywhere = match (bins, map.spec().kernel.pitch()) {
-                    (Bins::Fitted, Some(pitch)) => {
-                        grids_everywhere(grids, map.input_dim(), side * pitch.rate(), DELTA)
+                let (grids, sides) = (map.spec().features, rows.sides());
+                let law = map.spec().kernel.grid_law(map.input_dim());
+                let mass = law.as_ref().map_or(1.0, |law| law.mass);
+                let everywhere = match (bins, &law) {
+                    (Bins::Fitted, Some(law)) if law.waves.is_none() => {
+                        let longest = law
+                            .columns
+                            .iter()
+                            .map(|direction| sides[direction.column] * direction.pitch.rate());
+                        let longest = longest.fold(0.0, f64::max);
+                        grids_everywhere(grids, law.columns.len(), longest, DELTA)
+                            .map(|epsilon| mass * epsilon)
                     }
                     _ => None,
                 };
-                Bound::finite_set(grid_spread(bins, grids), points, true, everywhere)
+                Bound::finite_set(
+                    mass * mass * grid_spread(bins, law.as_ref(), grids),
+                    0.0,
+                    points,
+                    true,
+                    everywhere,
+                )
             }
         })
     }
 }
 
 impl Bound {
-    /// All pairs of `points` points, where one pair has P(|ẑ − k| ≥ ε) ≤ 2·exp(−ε²/spread).
-    fn finite_set(spread: f64, points: u64, holds: bool, everywhere: Option<f64>) -> Bound {
-        let epsilon = finite_set(spread, points, DELTA);
-        let one_pair = Some((spread * libm::log(2.0 / DELTA)).sqrt());
+    /// All pairs of `points` points, where one pair has P(|ẑ − k| ≥ offset + ε) ≤ 2·exp(−ε²/spread).
+    fn finite_set(spread: f64, offset: f64, points: u64, holds: bool, everywhere: Option<f64>) -> Bound {
+        let epsilon = offset + finite_set(spread, points, DELTA);
+        let one_pair = Some(offset + (spread * libm::log(2.0 / DELTA)).sqrt());
         Bound::FiniteSet { points, delta: DELTA, epsilon, holds, one_pair, everywhere }
     }
 
     /// The largest number in the statement.
     pub(crate) fn size(&self) -> f64 {
         match self {
-            Bound::Exact | Bound::NoApproximation => 0.0,
-            Bound::FiniteSet { epsilon, .. } => *epsilon,
+            Bound::Exact | Bound::NoApproximation | Bound::MeasuredOnly => 0.0,
+            Bound::FiniteSet { epsilon, .. } | Bound::Deterministic { epsilon, .. } => *epsilon,
             Bound::Residual { mean, largest, .. } => mean + largest,
         }
     }
@@ -147,7 +173,7 @@ fn smallest(log_bound: impl Fn(f64) -> f64, delta: f64) -> Option<f64> {
 }
 
 /// ε of Fourier features everywhere in a box; `spread` is σₚℓ.
-fn fourier_everywhere(
+pub(super) fn fourier_everywhere(
     form: FourierForm,
     features: usize,
     columns: usize,
@@ -186,7 +212,7 @@ fn grids_everywhere(grids: usize, columns: usize, sides: f64, delta: f64) -> Opt
 }
 
 /// The spread of `features` Fourier features.
-fn fourier_spread(form: FourierForm, features: usize) -> f64 {
+pub(super) fn fourier_spread(form: FourierForm, features: usize) -> f64 {
     let terms = match form {
         FourierForm::Pairs => 4.0,
         FourierForm::Offset => 8.0,
@@ -195,10 +221,12 @@ fn fourier_spread(form: FourierForm, features: usize) -> f64 {
 }
 
 /// The spread of so many grids.
-fn grid_spread(bins: Bins, grids: usize) -> f64 {
+fn grid_spread(bins: Bins, law: Option<&GridLaw>, grids: usize) -> f64 {
+    let has_waves = law.is_some_and(|law| law.waves.is_some());
     let terms = match bins {
-        Bins::Fitted => 0.5,
-        Bins::Hashed { .. } => 2.0,
+        Bins::Fitted if !has_waves => 0.5,
+        // Signs, of hashing or of cosines: terms in [−1, 1].
+        _ => 2.0,
     };
     terms / grids as f64
 }
@@ -221,6 +249,10 @@ impl fmt::Display for Bound {
                 }
                 write!(f, ", with probability {}", 1.0 - delta)
             }
+            Bound::Deterministic { rows, epsilon } => {
+                write!(f, "bound {epsilon:.3} for all pairs of {rows} rows, without chance")
+            }
+            Bound::MeasuredOnly => write!(f, "no bound is known"),
             Bound::Residual { rows, mean, largest } => {
                 write!(f, "bound √(r(x)·r(y)), r ≤ {largest:.3e} on {rows} rows, {mean:.3e} on average")
             }
@@ -245,7 +277,10 @@ mod tests {
         assert_eq!(fourier_everywhere(FourierForm::Pairs, 100, 50, 70.0, 0.05), None);
         // By hand: d = 1, M·s = 1, P = 2,000, ε = 0.197: N = 305, 305²·e^(−83) + 305·e^(−56) is far below 0.05.
         let found = grids_everywhere(2000, 1, 1.0, 0.05).unwrap();
-        assert!(found < 0.197 && found > finite_set(grid_spread(Bins::Fitted, 2000), 2, 0.05), "{found}");
+        assert!(
+            found < 0.197 && found > finite_set(grid_spread(Bins::Fitted, None, 2000), 2, 0.05),
+            "{found}"
+        );
         let cells = (60.0 / found).ceil();
         let value =
             cells * cells * (-1.07 * 2000.0 * found * found).exp() + cells * (-0.143 * 2000.0 * found).exp();

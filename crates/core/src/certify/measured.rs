@@ -12,9 +12,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{DELTA, Probe, SAMPLE};
+use crate::Result;
 use crate::engine::Check;
 use crate::random::{Draws, Stream};
-use crate::{Bins, FourierForm, Method, Result};
 
 /// The kernel error on sampled pairs of distinct rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,14 @@ pub struct Measured {
 impl Measured {
     /// Compares features with the exact kernel; none if there are fewer than two rows.
     pub(super) fn of(rows: &Probe<'_>, check: Check<'_>) -> Result<Option<Measured>> {
-        let Some(pairs) = pairs(rows.map.spec().seed, rows.count(), rows.whole) else { return Ok(None) };
+        Measured::at(rows, 1, DELTA, check)
+    }
+
+    /// As [`Measured::of`], with the pairs of a round and this chance of being wrong.
+    pub(super) fn at(rows: &Probe<'_>, round: u32, delta: f64, check: Check<'_>) -> Result<Option<Measured>> {
+        let Some(pairs) = pairs(rows.map.spec().seed, rows.count(), rows.whole, round) else {
+            return Ok(None);
+        };
         let numbers: Vec<usize> = pairs.iter().flat_map(|&(i, j)| [i, j]).collect();
         let mut errors = Vec::with_capacity(pairs.len());
         rows.look(&numbers, check, |numbers, features| {
@@ -44,16 +51,7 @@ impl Measured {
                 errors.push((approximate - rows.exact(pair[0], pair[1])).abs());
             }
         })?;
-        // |k̂| ≤ 1 and 0 ≤ k ≤ 1 for pairs and hashed bins; |k̂| ≤ 2 for offsets; k̂ ≥ 0 for fitted bins; for landmarks the error is at
-        // most max k(x, x).
-        let range = match rows.map.spec().method {
-            Method::Fourier { form: FourierForm::Pairs, .. } => 2.0,
-            Method::Fourier { form: FourierForm::Offset, .. } => 3.0,
-            Method::Binning { bins: Bins::Hashed { .. } } => 2.0,
-            Method::Binning { bins: Bins::Fitted } => 1.0,
-            _ => rows.largest_diagonal(),
-        };
-        Ok(Some(Measured::summary(&errors, range, DELTA)))
+        Ok(Some(Measured::summary(&errors, rows.range()?, delta)))
     }
 
     /// Mean and interval of errors in [0, range].
@@ -76,16 +74,17 @@ impl Measured {
 const TIMES: usize = 4;
 const PAIRS_AT_LEAST: usize = 1024;
 
-/// Pairs of different rows: disjoint if the rows are a sample, drawn with replacement if they are all there are.
-fn pairs(seed: u64, count: usize, whole: bool) -> Option<Vec<(usize, usize)>> {
+/// Pairs of different rows, others in each round, counted from 1: disjoint if the rows are a sample, drawn with replacement if they are all there are.
+fn pairs(seed: u64, count: usize, whole: bool, round: u32) -> Option<Vec<(usize, usize)>> {
     if count < 2 {
         return None;
     }
     if !whole && count >= 4 {
-        return Some((0..count / 2).map(|p| (2 * p, 2 * p + 1)).collect());
+        let half = count / 2;
+        return Some((0..half).map(|p| (2 * p, 2 * ((p + round as usize - 1) % half) + 1)).collect());
     }
     let draw = |p: u64| {
-        let mut draws = Draws::new(seed, Stream::Pairs, p);
+        let mut draws = Draws::new(seed, Stream::Pairs, u64::from(round - 1) << 32 | p);
         let i = draws.below(count as u64);
         let j = (i + 1 + draws.below(count as u64 - 1)) % count as u64;
         (i as usize, j as usize)
@@ -152,9 +151,13 @@ mod tests {
     fn pairs_are_of_different_rows() {
         for (count, whole) in [(2, true), (2, false), (3, false), (5, false), (SAMPLE, false), (SAMPLE, true)]
         {
-            let pairs = pairs(1, count, whole).unwrap();
-            assert!(pairs.iter().all(|&(i, j)| i != j && i < count && j < count));
+            for round in 1..4 {
+                let some = pairs(1, count, whole, round).unwrap();
+                assert!(some.iter().all(|&(i, j)| i != j && i < count && j < count));
+                // Fresh in each round, where there are enough rows.
+                assert!(round == 1 || count < 5 || some != pairs(1, count, whole, round - 1).unwrap());
+            }
         }
-        assert!(pairs(1, 1, true).is_none());
+        assert!(pairs(1, 1, true, 1).is_none());
     }
 }

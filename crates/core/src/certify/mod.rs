@@ -7,19 +7,24 @@
 //! ```
 //! Every model carries both. `docs/book/certificate.md` derives the constants.
 
+mod adaptive;
 mod bound;
+mod expression;
 mod measured;
+mod needed;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use adaptive::Adapted;
 pub use bound::Bound;
 pub use measured::Measured;
+pub use needed::{features_for, features_for_distance, fourier_variance, grids_for, landmarks_for_margin};
 
 use crate::engine::Check;
 use crate::stat::Sample;
-use crate::{Csr, Engine, Kernel, Map, MapSpec, Matrix, Method, OwnedRows, Result, Rows};
+use crate::{Bins, Csr, Engine, FourierForm, Kernel, Map, MapSpec, Matrix, Method, OwnedRows, Result, Rows};
 
 /// Rows that a certificate is measured on, at most.
 pub const SAMPLE: usize = 8192;
@@ -27,12 +32,16 @@ pub const SAMPLE: usize = 8192;
 /// Rows to sample for a map: those to measure on, fewer if they are wide, and the landmarks, which do not count as measured.
 pub fn capacity(spec: &MapSpec, columns: usize) -> usize {
     let measured = ((1 << 22) / columns.max(1)).clamp(512, SAMPLE);
-    measured.saturating_add(landmarks(spec))
+    measured.saturating_add(landmarks(spec, columns))
 }
 
 /// Rows of the sample that the map is made of.
-fn landmarks(spec: &MapSpec) -> usize {
-    if let Method::Landmarks { .. } = spec.method { spec.features } else { 0 }
+fn landmarks(spec: &MapSpec, columns: usize) -> usize {
+    if let Method::Landmarks { choice, .. } = spec.method {
+        choice.candidates(spec.features, columns)
+    } else {
+        0
+    }
 }
 
 /// Chance that a statement of the certificate fails.
@@ -83,7 +92,7 @@ const PIECE: usize = 512;
 impl Probe<'_> {
     fn new<'a>(map: &'a Map, sample: &Sample) -> Probe<'a> {
         let whole = sample.is_whole();
-        let landmarks = if whole { 0 } else { landmarks(map.spec()) };
+        let landmarks = if whole { 0 } else { landmarks(map.spec(), map.input_dim()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
         Probe { map, rows: sample.rows(first + SAMPLE), first, whole }
     }
@@ -119,8 +128,8 @@ impl Probe<'_> {
         self.map.spec().kernel.eval(&view, self.first + i, &view, self.first + j)
     }
 
-    /// Diameter and longest side of the smallest box that holds the rows.
-    fn extent(&self) -> (f64, f64) {
+    /// The sides of the smallest box that holds the rows.
+    fn sides(&self) -> Vec<f64> {
         let view = self.rows.view();
         let mut row = vec![0.0; view.columns()];
         let (mut low, mut high) = (vec![f64::INFINITY; row.len()], vec![f64::NEG_INFINITY; row.len()]);
@@ -130,13 +139,44 @@ impl Probe<'_> {
                 (low[j], high[j]) = (low[j].min(x), high[j].max(x));
             }
         }
-        let sides = || low.iter().zip(&high).map(|(low, high)| (high - low).max(0.0));
-        (sides().map(|side| side * side).sum::<f64>().sqrt(), sides().fold(0.0, f64::max))
+        low.iter().zip(&high).map(|(low, high)| (high - low).max(0.0)).collect()
+    }
+
+    /// The largest value that a function of a row takes.
+    fn largest(&self, of: impl Fn(&Rows<'_, f64>, usize) -> f64) -> f64 {
+        let view = self.rows.view();
+        (self.first..view.count()).map(|i| of(&view, i)).fold(0.0, f64::max)
+    }
+
+    /// Errors lie between 0 and this: |k̂| is at most the product of the lengths of features.
+    fn range(&self) -> Result<f64> {
+        let largest = self.largest_diagonal();
+        Ok(match self.map.spec().method {
+            // |k̂| ≤ k(0) for pairs, 2k(0) for offsets, and so for hashed bins; k̂ ≥ 0 for fitted ones, but for those with waves.
+            Method::Fourier { form: FourierForm::Pairs, .. } => 2.0 * largest,
+            Method::Fourier { form: FourierForm::Offset, .. } => 3.0 * largest,
+            Method::Binning { bins: Bins::Hashed { .. } } => 2.0 * largest,
+            Method::Binning { bins: Bins::Fitted } => {
+                let law = self.map.spec().kernel.grid_law(self.map.input_dim());
+                if law.is_some_and(|law| law.waves.is_some()) { 2.0 * largest } else { largest }
+            }
+            // The error is at most max k(x, x).
+            Method::Landmarks { .. } => largest,
+            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } => {
+                let mut longest = 0.0f64;
+                let all: Vec<usize> = (0..self.count()).collect();
+                self.look(&all, &|_| Ok(()), |numbers, features| {
+                    longest = (0..numbers.len()).map(|i| features.dot(i, i)).fold(longest, f64::max);
+                })?;
+                longest + largest
+            }
+        })
     }
 
     /// The largest k(x, x).
     fn largest_diagonal(&self) -> f64 {
-        (0..self.count()).map(|i| self.exact(i, i)).fold(0.0, f64::max)
+        let kernel = &self.map.spec().kernel;
+        kernel.constant_diagonal().unwrap_or_else(|| self.largest(|view, i| kernel.eval(view, i, view, i)))
     }
 }
 

@@ -5,23 +5,15 @@
 //! ```
 //! Isotropic. `gamma` = 1/(2σ²) is the other spelling of σ.
 
-use bochner_simd::Distance;
-
-use super::{Form, Spectrum};
-
-pub(super) fn form(sigma: f64) -> Form {
-    Form::Decay { distance: Distance::Squared, rate: gamma(sigma) }
+/// Of q = Σ ((xⱼ − yⱼ)/σⱼ)².
+pub(super) fn profile(q: f64, _: f64) -> f64 {
+    libm::exp(-RATE * q)
 }
 
-pub(super) fn spectrum(sigma: f64) -> Spectrum {
-    Spectrum::Normal { deviation: 1.0 / sigma }
-}
-
-fn gamma(sigma: f64) -> f64 {
-    0.5 / (sigma * sigma)
-}
+/// exp(−RATE·q).
+pub(super) const RATE: f64 = 0.5;
 
 /// The σ of a γ.
 pub(super) fn sigma(gamma: f64) -> f64 {
-    (0.5 / gamma).sqrt()
+    (RATE / gamma).sqrt()
 }

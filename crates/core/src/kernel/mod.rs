@@ -1,327 +1,526 @@
-//! What similarity means: kernels, their exact values, and their text.
+//! What similarity means: kernels, their algebra, their exact values, and their text.
 //!
-//! A kernel's formula, the law of its spectrum and the meaning of its parameter are stated once, in the file
-//! of that name; this file turns them into values of pairs, Gram matrices and diagonals, for dense and sparse rows of either precision.
+//! ```text
+//! 0.7*gaussian(sigma=2)[age,income] + laplace(scale=1)*poly(degree=2,c=1)
+//! ```
+//! A [`Kernel`] is an expression. Its leaves are kernels with a formula, each stated once in the file of its name together with the law of its spectrum and the meaning of its
+//! parameters; its nodes are what keeps kernels kernels: c·K, K₁ + K₂, K₁·K₂, f(x)·K(x, y)·f(y), exp K, K/√(K(x,x)·K(y,y)), and K on some columns. `value` computes
+//! pairs, `against` blocks of Gram matrices, `spectrum` and `grid` say how features are drawn, `text` reads and prints. A kernel of
+//! one's own, on objects of any kind, is a [`Similarity`].
 
+mod against;
+mod arc_cosine;
+mod cauchy;
+mod chi2;
+mod columns;
+mod definite;
+mod domain;
+mod exponential;
+mod function;
 mod gaussian;
+mod grid;
 mod hat;
+mod intersection;
 mod laplace;
 mod linear;
+mod matern;
+mod own;
+mod polynomial;
+mod quadratic;
+mod rational_quadratic;
+mod sinc;
+mod spectrum;
+mod subsets;
 mod text;
+mod value;
+mod width;
 
-use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::available_memory;
-use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
+pub use columns::Column;
+pub use definite::{Definiteness, definiteness};
+pub use function::{Function, FunctionName};
+pub use own::{Own, Similarity};
+pub use quadratic::Quadratic;
+pub use text::{Entry, catalogue};
+pub use width::Width;
+
+pub(crate) use against::{Against, OfAgainst, Simple, apply};
+pub(crate) use columns::numbers as columns_of;
+pub(crate) use domain::InDomain;
+pub(crate) use grid::{GridLaw, Pitch};
+pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};
+pub(crate) use value::{Form, Inner};
+
+use crate::error::number;
+use crate::{Error, Result};
 
 /// A kernel. Reads and prints as text: `"gaussian(sigma=2)".parse()`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Kernel {
+    /// 1 everywhere: the kernel of an intercept.
+    Constant,
     /// x·y
     Linear,
+    /// xᵀAy
+    Bilinear {
+        /// A.
+        form: Quadratic,
+    },
+    /// (gamma·x·y + c)^degree
+    #[serde(rename = "poly")]
+    Polynomial {
+        /// At least 1.
+        degree: u32,
+        /// The factor of x·y.
+        gamma: f64,
+        /// What is added; not negative.
+        c: f64,
+    },
+    /// ∏ (1 + xⱼyⱼ)
+    AllSubsets,
     /// exp(−‖x − y‖² / (2·sigma²))
     Gaussian {
         /// The width, in the units of the rows; γ = 1/(2·sigma²).
-        sigma: f64,
+        sigma: Width,
     },
     /// exp(−‖x − y‖₁ / scale), the product over columns of exp(−|xⱼ − yⱼ| / scale)
     Laplace {
         /// The width, in the units of the rows; γ = 1/scale.
-        scale: f64,
+        scale: Width,
+    },
+    /// exp(−‖x − y‖₂ / scale)
+    Exponential {
+        /// The width, in the units of the rows.
+        scale: Width,
+    },
+    /// Matérn's, of smoothness nu
+    Matern {
+        /// ν: ½ is the exponential kernel, ∞ would be the Gaussian.
+        nu: f64,
+        /// The width, in the units of the rows.
+        scale: Width,
+    },
+    /// (1 + ‖x − y‖² / (2·alpha·scale²))^(−alpha)
+    RationalQuadratic {
+        /// α: how alike the widths of the Gaussians in the mixture are.
+        alpha: f64,
+        /// The width, in the units of the rows.
+        scale: Width,
+    },
+    /// ∏ 1 / (1 + (xⱼ − yⱼ)² / scale²)
+    Cauchy {
+        /// The width, in the units of the rows.
+        scale: Width,
+    },
+    /// ∏ sin(uⱼ)/uⱼ, u = (x − y)/scale
+    Sinc {
+        /// The width, in the units of the rows.
+        scale: Width,
+    },
+    /// sin(r)/r, r = ‖x − y‖/scale, for at most three columns
+    RadialSinc {
+        /// The width, in the units of the rows.
+        scale: Width,
     },
     /// ∏ max(0, 1 − |xⱼ − yⱼ| / width)
     Hat {
         /// Where each factor ends, in the units of the rows.
-        width: f64,
+        width: Width,
+    },
+    /// Σ 2xⱼyⱼ/(xⱼ + yⱼ), for entries that are not negative
+    Chi2,
+    /// exp(−gamma·Σ (xⱼ − yⱼ)²/(xⱼ + yⱼ)), for entries that are not negative
+    ExponentialChi2 {
+        /// The rate.
+        gamma: f64,
+    },
+    /// Σ min(xⱼ, yⱼ), for entries that are not negative
+    Intersection,
+    /// Infinitely many rectified units
+    ArcCosine {
+        /// The power of a unit: 0, 1 or 2.
+        order: u32,
+    },
+    /// factor·K
+    Scaled {
+        /// Above zero.
+        factor: f64,
+        /// K.
+        kernel: Box<Kernel>,
+    },
+    /// K₁ + K₂ + …
+    Sum {
+        /// At least two.
+        terms: Vec<Kernel>,
+    },
+    /// K₁·K₂·…
+    Product {
+        /// At least two.
+        factors: Vec<Kernel>,
+    },
+    /// f(x)·K(x, y)·f(y)
+    Weighted {
+        /// f.
+        function: Function,
+        /// K.
+        kernel: Box<Kernel>,
+    },
+    /// exp K(x, y)
+    Exp {
+        /// K.
+        kernel: Box<Kernel>,
+    },
+    /// K(x, y)/√(K(x, x)·K(y, y))
+    Normalised {
+        /// K.
+        kernel: Box<Kernel>,
+    },
+    /// K on some columns of the rows
+    Restricted {
+        /// Which ones, in the order in which K has its widths.
+        columns: Vec<Column>,
+        /// K: a kernel with a formula of its own.
+        kernel: Box<Kernel>,
     },
 }
 
-/// How a kernel is computed from a sum over columns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Form {
-    /// Σ xⱼyⱼ
-    Product,
-    /// exp(−rate·Σ distance(xⱼ, yⱼ))
-    Decay { distance: Distance, rate: f64 },
-    /// ∏ max(0, 1 − |xⱼ − yⱼ|/width)
-    Hat { width: f64 },
-}
-
-/// The law of the pitch of a random grid whose cells are shared with the kernel's probability, each column by itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Pitch {
-    /// Gamma with shape 2.
-    Gamma { scale: f64 },
-    /// One pitch.
-    Fixed { width: f64 },
-}
-
-impl Pitch {
-    /// What the bound that holds everywhere needs of the law: the larger of E[1/pitch] and the steepest slope of the kernel in one column. Both
-    /// are one over the width, for hats and for their Gamma mixture alike.
-    pub(crate) fn rate(self) -> f64 {
-        match self {
-            Pitch::Gamma { scale } => 1.0 / scale,
-            Pitch::Fixed { width } => 1.0 / width,
-        }
-    }
-}
-
-/// The law whose characteristic function a shift-invariant kernel is; frequencies are drawn from it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Spectrum {
-    /// Independent normals: isotropic, so that directions may be made orthogonal.
-    Normal { deviation: f64 },
-    /// Independent Cauchy variables: not isotropic, without moments.
-    Cauchy { scale: f64 },
-}
-
-/// Widths for which squares of differences neither vanish nor overflow.
-const WIDTHS: std::ops::RangeInclusive<f64> = 1e-18..=1e18;
+/// The deepest expression that is read: each level costs a call.
+const MOST_LEVELS: usize = 64;
 
 impl Kernel {
-    /// The parameter lies in its domain.
+    /// exp(−‖x − y‖² / (2·sigma²))
+    pub fn gaussian(sigma: impl Into<Width>) -> Kernel {
+        Kernel::Gaussian { sigma: sigma.into() }
+    }
+
+    /// exp(−‖x − y‖₁ / scale)
+    pub fn laplace(scale: impl Into<Width>) -> Kernel {
+        Kernel::Laplace { scale: scale.into() }
+    }
+
+    /// exp(−‖x − y‖₂ / scale)
+    pub fn exponential(scale: impl Into<Width>) -> Kernel {
+        Kernel::Exponential { scale: scale.into() }
+    }
+
+    /// Matérn's, of smoothness nu
+    pub fn matern(nu: f64, scale: impl Into<Width>) -> Kernel {
+        Kernel::Matern { nu, scale: scale.into() }
+    }
+
+    /// ∏ max(0, 1 − |xⱼ − yⱼ| / width)
+    pub fn hat(width: impl Into<Width>) -> Kernel {
+        Kernel::Hat { width: width.into() }
+    }
+
+    /// (x·y + c)^degree
+    pub fn polynomial(degree: u32, c: f64) -> Kernel {
+        Kernel::Polynomial { degree, gamma: 1.0, c }
+    }
+
+    /// factor·K; factors of factors are multiplied, and a factor of 1 is none.
+    pub fn scaled(self, factor: f64) -> Kernel {
+        match self {
+            Kernel::Scaled { factor: inner, kernel } => kernel.scaled(factor * inner),
+            #[expect(clippy::float_cmp, reason = "one is one")]
+            kernel if factor == 1.0 => kernel,
+            kernel => Kernel::Scaled { factor, kernel: Box::new(kernel) },
+        }
+    }
+
+    /// K₁ + K₂ + …; sums in sums are one sum.
+    pub fn sum(kernels: impl IntoIterator<Item = Kernel>) -> Kernel {
+        let flat = |kernel| match kernel {
+            Kernel::Sum { terms } => terms,
+            kernel => vec![kernel],
+        };
+        let mut terms: Vec<Kernel> = kernels.into_iter().flat_map(flat).collect();
+        if terms.len() == 1 { terms.remove(0) } else { Kernel::Sum { terms } }
+    }
+
+    /// K₁·K₂·…; products in products are one product, and their factors stand in front.
+    pub fn product(kernels: impl IntoIterator<Item = Kernel>) -> Kernel {
+        let mut scale = 1.0;
+        let mut factors = Vec::new();
+        for kernel in kernels {
+            let (factor, kernel) = match kernel {
+                Kernel::Scaled { factor, kernel } => (factor, *kernel),
+                kernel => (1.0, kernel),
+            };
+            scale *= factor;
+            match kernel {
+                Kernel::Product { factors: inner } => factors.extend(inner),
+                kernel => factors.push(kernel),
+            }
+        }
+        let product = if factors.len() == 1 { factors.remove(0) } else { Kernel::Product { factors } };
+        product.scaled(scale)
+    }
+
+    /// exp K
+    pub fn exp(self) -> Kernel {
+        Kernel::Exp { kernel: Box::new(self) }
+    }
+
+    /// K(x, y)/√(K(x, x)·K(y, y))
+    pub fn normalised(self) -> Kernel {
+        Kernel::Normalised { kernel: Box::new(self) }
+    }
+
+    /// f(x)·K(x, y)·f(y)
+    pub fn weighted(self, function: impl Into<Function>) -> Kernel {
+        Kernel::Weighted { function: function.into(), kernel: Box::new(self) }
+    }
+
+    /// K on some columns: each kernel in the expression, and each f, looks at these only.
+    pub fn on(self, columns: impl IntoIterator<Item = impl Into<Column>>) -> Result<Kernel> {
+        let columns: Vec<Column> = columns.into_iter().map(Into::into).collect();
+        columns::validate(&columns)?;
+        self.on_columns(&columns)
+    }
+
+    fn on_columns(self, columns: &[Column]) -> Result<Kernel> {
+        let leaf = |leaf: &Kernel| match leaf {
+            Kernel::Constant => Ok(Kernel::Constant),
+            Kernel::Restricted { .. } => Err(Error::Unsupported {
+                what: format!("choosing columns of {leaf}"),
+                reason: "its columns are chosen already",
+                instead: "choose them once",
+            }),
+            leaf => Ok(Kernel::Restricted { columns: columns.to_vec(), kernel: Box::new(leaf.clone()) }),
+        };
+        self.rebuilt(&leaf, &|function| function.on(columns))
+    }
+
+    /// The kernels that this one is made of directly.
+    pub fn parts(&self) -> &[Kernel] {
+        match self {
+            Kernel::Sum { terms } => terms,
+            Kernel::Product { factors } => factors,
+            Kernel::Scaled { kernel, .. }
+            | Kernel::Weighted { kernel, .. }
+            | Kernel::Exp { kernel }
+            | Kernel::Normalised { kernel }
+            | Kernel::Restricted { kernel, .. } => std::slice::from_ref(kernel),
+            _ => &[],
+        }
+    }
+
+    /// The same with each leaf (with its columns) and each f replaced.
+    fn rebuilt(
+        &self,
+        leaf: &dyn Fn(&Kernel) -> Result<Kernel>,
+        function: &dyn Fn(&Function) -> Result<Function>,
+    ) -> Result<Kernel> {
+        let one = |kernel: &Kernel| kernel.rebuilt(leaf, function);
+        let all = |kernels: &[Kernel]| kernels.iter().map(one).collect::<Result<Vec<_>>>();
+        Ok(match self {
+            Kernel::Scaled { factor, kernel } => {
+                Kernel::Scaled { factor: *factor, kernel: Box::new(one(kernel)?) }
+            }
+            Kernel::Sum { terms } => Kernel::Sum { terms: all(terms)? },
+            Kernel::Product { factors } => Kernel::Product { factors: all(factors)? },
+            Kernel::Weighted { function: f, kernel } => one(kernel)?.weighted(function(f)?),
+            Kernel::Exp { kernel } => one(kernel)?.exp(),
+            Kernel::Normalised { kernel } => one(kernel)?.normalised(),
+            other => leaf(other)?,
+        })
+    }
+
+    /// The same with columns by number, given the names of the source's columns.
+    pub fn bind(&self, names: &[String]) -> Result<Kernel> {
+        let leaf = |leaf: &Kernel| match leaf {
+            Kernel::Restricted { columns, kernel } => {
+                Ok(Kernel::Restricted { columns: columns::bind(columns, names)?, kernel: kernel.clone() })
+            }
+            leaf => Ok(leaf.clone()),
+        };
+        let function = |function: &Function| {
+            let columns =
+                function.columns.as_ref().map(|columns| columns::bind(columns, names)).transpose()?;
+            Ok(Function { columns, ..function.clone() })
+        };
+        self.rebuilt(&leaf, &function)
+    }
+
+    /// All parameters lie in their domains.
     pub fn validate(&self) -> Result<()> {
-        let positive = |name, value: f64| {
-            // Squares of widths must be numbers in single precision too.
-            if WIDTHS.contains(&value) {
+        self.validate_at(0)
+    }
+
+    fn validate_at(&self, level: usize) -> Result<()> {
+        let within = |name, expected, value: f64, inside: bool| {
+            if inside { Ok(()) } else { Err(Error::Parameter { name, expected, found: number(value) }) }
+        };
+        if level > MOST_LEVELS {
+            let found = format!("more than {MOST_LEVELS}");
+            return Err(Error::Parameter { name: "the levels of a kernel", expected: "at most 64", found });
+        }
+        match self {
+            Kernel::Constant | Kernel::Linear | Kernel::AllSubsets | Kernel::Chi2 | Kernel::Intersection => {
                 Ok(())
-            } else {
-                Err(Error::Parameter {
-                    name,
-                    expected: "between 1e-18 and 1e18",
-                    found: crate::error::number(value),
-                })
             }
-        };
-        match *self {
-            Kernel::Linear => Ok(()),
-            Kernel::Gaussian { sigma } => positive("sigma", sigma),
-            Kernel::Laplace { scale } => positive("scale", scale),
-            Kernel::Hat { width } => positive("width", width),
-        }
-    }
-
-    pub(crate) fn form(&self) -> Form {
-        match *self {
-            Kernel::Linear => linear::form(),
-            Kernel::Gaussian { sigma } => gaussian::form(sigma),
-            Kernel::Laplace { scale } => laplace::form(scale),
-            Kernel::Hat { width } => hat::form(width),
-        }
-    }
-
-    /// The spectral law, where there is one to draw from.
-    pub(crate) fn spectrum(&self) -> Option<Spectrum> {
-        match *self {
-            Kernel::Linear | Kernel::Hat { .. } => None,
-            Kernel::Gaussian { sigma } => Some(gaussian::spectrum(sigma)),
-            Kernel::Laplace { scale } => Some(laplace::spectrum(scale)),
-        }
-    }
-
-    /// The law of pitches; none for kernels that are no products of mixtures of hats.
-    pub(crate) fn pitch(&self) -> Option<Pitch> {
-        match *self {
-            Kernel::Linear | Kernel::Gaussian { .. } => None,
-            Kernel::Laplace { scale } => Some(laplace::pitch(scale)),
-            Kernel::Hat { width } => Some(hat::pitch(width)),
-        }
-    }
-
-    /// The same kernel with its width times `factor`.
-    pub(crate) fn widened(&self, factor: f64) -> Kernel {
-        match *self {
-            Kernel::Linear => Kernel::Linear,
-            Kernel::Gaussian { sigma } => Kernel::Gaussian { sigma: sigma * factor },
-            Kernel::Laplace { scale } => Kernel::Laplace { scale: scale * factor },
-            Kernel::Hat { width } => Kernel::Hat { width: width * factor },
-        }
-    }
-
-    /// k(x, y) for row i of `x` and row j of `y`, in f64.
-    ///
-    /// The reference for everything that approximates it: one pass over the columns where either row is not zero.
-    pub fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
-        match (x, y) {
-            // The same sums in the same order: terms of two zeros change nothing.
-            (Rows::Dense(x), Rows::Dense(y)) => {
-                let pairs = x.row(i).iter().zip(y.row(j)).map(|(a, b)| (a.to_f64(), b.to_f64()));
-                self.of_pairs(pairs)
+            Kernel::Bilinear { form } => form.validate(),
+            Kernel::Polynomial { degree, gamma, c } => {
+                within("degree", "between 1 and 64", f64::from(*degree), (1..=64).contains(degree))?;
+                within("gamma", "between 1e-18 and 1e18", *gamma, width::WIDTHS.contains(gamma))?;
+                within("c", "between 0 and 1e18", *c, (0.0..=1e18).contains(c))
             }
-            (Rows::Sparse(x), Rows::Sparse(y)) if self.form() == Form::Product => shared(x.row(i), y.row(j)),
-            _ => self.of_pairs(merge(x.entries(i), y.entries(j))),
-        }
-    }
-
-    /// The kernel of two rows, given their entries column by column.
-    fn of_pairs(&self, pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
-        match self.form() {
-            Form::Product => pairs.map(|(a, b)| a * b).sum(),
-            Form::Decay { distance, rate } => libm::exp(-rate * total(distance, pairs)),
-            Form::Hat { width } => pairs.map(|(a, b)| hat::factor(a, b, width)).product(),
-        }
-    }
-
-    /// The distance between rows i and j that the kernel is a function of, in units of its width; none for products.
-    pub(crate) fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, j: usize) -> Option<f64> {
-        let pairs = merge(x.entries(i), x.entries(j));
-        match self.form() {
-            Form::Product => None,
-            Form::Decay { distance: Distance::Squared, rate } => {
-                Some((2.0 * rate * total(Distance::Squared, pairs)).sqrt())
+            Kernel::Gaussian { sigma } => sigma.validate("sigma"),
+            Kernel::Hat { width } => width.validate("width"),
+            Kernel::Laplace { scale }
+            | Kernel::Exponential { scale }
+            | Kernel::Cauchy { scale }
+            | Kernel::Sinc { scale }
+            | Kernel::RadialSinc { scale } => scale.validate("scale"),
+            Kernel::Matern { nu, scale } => {
+                within("nu", "between 0.05 and 100", *nu, (0.05..=100.0).contains(nu))?;
+                scale.validate("scale")
             }
-            Form::Decay { distance, rate } => Some(rate * total(distance, pairs)),
-            Form::Hat { width } => Some(total(Distance::Absolute, pairs) / width),
+            Kernel::RationalQuadratic { alpha, scale } => {
+                within("alpha", "between 0.01 and 1e4", *alpha, (0.01..=1e4).contains(alpha))?;
+                scale.validate("scale")
+            }
+            Kernel::ExponentialChi2 { gamma } => {
+                within("gamma", "between 1e-18 and 1e18", *gamma, width::WIDTHS.contains(gamma))
+            }
+            Kernel::ArcCosine { order } => within("order", "0, 1 or 2", f64::from(*order), *order <= 2),
+            Kernel::Scaled { factor, kernel } => {
+                within(
+                    "a kernel's factor",
+                    "above 0 (kernels are not subtracted) and at most 1e18",
+                    *factor,
+                    *factor > 0.0 && *factor <= 1e18,
+                )?;
+                kernel.validate_at(level + 1)
+            }
+            Kernel::Sum { terms: kernels } | Kernel::Product { factors: kernels } => {
+                within(
+                    "a sum or product of kernels",
+                    "of at least two",
+                    kernels.len() as f64,
+                    kernels.len() >= 2,
+                )?;
+                kernels.iter().try_for_each(|kernel| kernel.validate_at(level + 1))
+            }
+            Kernel::Weighted { function, kernel } => {
+                function.validate()?;
+                kernel.validate_at(level + 1)
+            }
+            Kernel::Exp { kernel } | Kernel::Normalised { kernel } => kernel.validate_at(level + 1),
+            Kernel::Restricted { columns, kernel } => {
+                if !kernel.parts().is_empty() {
+                    return Err(Error::Unsupported {
+                        what: format!("choosing columns of {kernel} as a whole"),
+                        reason: "columns belong to kernels with a formula of their own",
+                        instead: "choose them with Kernel::on",
+                    });
+                }
+                columns::validate(columns)?;
+                kernel.validate_at(level + 1)
+            }
         }
     }
 
-    /// k(xᵢ, yⱼ) for all pairs: one row for each of `x`, one column for each of `y`, in the precision of the rows.
-    pub fn gram<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>) -> Result<Matrix<T>> {
+    /// [`Kernel::validate`], and the kernel is one for rows with so many columns.
+    pub fn check(&self, columns: usize) -> Result<()> {
         self.validate()?;
-        if x.columns() != y.columns() {
-            return Err(Error::ColumnCount { expected: x.columns(), found: y.columns() });
-        }
-        let needed = (x.count() as u64).saturating_mul((y.count() * size_of::<T>()) as u64);
-        let limit = available_memory().unwrap_or(u64::MAX);
-        if needed > limit {
-            return Err(Error::Memory {
-                what: format!("a matrix of {} × {} kernel values", x.count(), y.count()),
-                needed,
-                limit,
-            });
-        }
-        let mut out = Matrix::zeros(x.count(), y.count());
-        match (in_double(x), self.packed_loop(), self.packed_loop()) {
-            (Some(x), Some(what), _) if self.form() != Form::Product => {
-                let mut values = vec![0.0; x.view().count() * y.count()];
-                let dense = densified(y);
-                apply(&x.view(), &pack_rows(&Rows::from(&dense)), &what, &mut values, y.count());
-                out.as_mut_slice().iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
+        self.check_columns(columns)
+    }
+
+    fn check_columns(&self, columns: usize) -> Result<()> {
+        match self {
+            Kernel::Restricted { columns: chosen, kernel } => {
+                columns::check(chosen, columns)?;
+                kernel.check_columns(columns::numbers(chosen).count())
             }
-            (_, _, Some(what)) => apply(x, &pack_rows(y), &what, out.as_mut_slice(), y.count()),
-            _ => self.pairwise(x, y, out.as_mut_slice()),
-        }
-        Ok(out)
-    }
-
-    /// k(xᵢ, xᵢ) for all rows.
-    pub fn diagonal<T: Scalar>(&self, x: &Rows<'_, T>) -> Vec<f64> {
-        match self.form() {
-            Form::Product => (0..x.count()).map(|i| self.eval(x, i, x, i)).collect(),
-            Form::Decay { .. } | Form::Hat { .. } => vec![1.0; x.count()],
-        }
-    }
-
-    /// k(xᵢ, yⱼ) one by one, for kernels without a loop of their own: row i at `out[i·count..]`.
-    pub(crate) fn pairwise<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>, out: &mut [T]) {
-        for (i, out) in out.chunks_exact_mut(y.count().max(1)).enumerate() {
-            out.iter_mut().enumerate().for_each(|(j, out)| *out = T::from_f64(self.eval(x, i, y, j)));
-        }
-    }
-
-    /// The loop over packed columns that gives the kernel's values; none for hats, which are [pairwise](Kernel::pairwise).
-    pub(crate) fn packed_loop<T: Scalar>(&self) -> Option<Apply<'static, T>> {
-        match self.form() {
-            Form::Product => Some(Apply::Product),
-            Form::Decay { distance, rate } => Some(Apply::Exponential { distance, rate }),
-            Form::Hat { .. } => None,
+            Kernel::Weighted { function, kernel } => {
+                function.columns.as_ref().map_or(Ok(()), |chosen| columns::check(chosen, columns))?;
+                kernel.check_columns(columns)
+            }
+            Kernel::RadialSinc { .. } if columns > sinc::MOST_COLUMNS => Err(Error::Unsupported {
+                what: format!("{self} of {columns} columns"),
+                reason: "sin(r)/r is positive semidefinite in at most three dimensions",
+                instead: "use sinc, the product over columns, or restrict it to three columns",
+            }),
+            Kernel::Bilinear { form } if form.columns() != columns => Err(Error::Length {
+                what: "columns of the matrix of bilinear",
+                expected: columns,
+                found: form.columns(),
+            }),
+            _ => match self.width() {
+                Some(width) => width.check(columns),
+                None => self.parts().iter().try_for_each(|kernel| kernel.check_columns(columns)),
+            },
         }
     }
-}
 
-/// Sparse rows of single precision in double, none for others. A distance to a sparse row is a difference of large sums:
-/// it needs the digits.
-pub(crate) fn in_double<T: Scalar>(rows: &Rows<'_, T>) -> Option<OwnedRows<f64>> {
-    let Rows::Sparse(sparse) = rows else { return None };
-    if size_of::<T>() == size_of::<f64>() {
-        return None;
+    /// The width of a kernel that has one.
+    pub(crate) fn width(&self) -> Option<&Width> {
+        width_of!(self)
     }
-    let mut double = Csr::empty(sparse.columns());
-    for i in 0..sparse.rows() {
-        double.push_row(rows.entries(i).map(|(j, x)| (j, x.to_f64())));
-    }
-    Some(OwnedRows::Sparse(double))
-}
 
-/// All entries in double precision.
-fn densified<T: Scalar>(rows: &Rows<'_, T>) -> Matrix<f64> {
-    let mut row = vec![T::default(); rows.columns()];
-    let mut dense = Matrix::zeros(rows.count(), rows.columns());
-    for i in 0..rows.count() {
-        rows.densify(i, &mut row);
-        dense.row_mut(i).iter_mut().zip(&row).for_each(|(to, x)| *to = x.to_f64());
-    }
-    dense
-}
-
-/// Packs rows as the columns of a product.
-pub(crate) fn pack_rows<T: Scalar>(rows: &Rows<'_, T>) -> Panels<T> {
-    Panels::pack(Isa::best(), rows.columns(), rows.count(), |j, column| rows.densify(j, column))
-}
-
-/// The loop over rows for either shape of them.
-pub(crate) fn apply<T: Scalar>(
-    rows: &Rows<'_, T>,
-    panels: &Panels<T>,
-    what: &Apply<'_, T>,
-    out: &mut [T],
-    stride: usize,
-) {
-    match rows {
-        Rows::Dense(rows) => {
-            let rows = RowsRef { data: rows.as_slice(), count: rows.rows(), stride: rows.stride() };
-            bochner_simd::apply(rows, panels, what, out, stride);
-        }
-        Rows::Sparse(rows) => {
-            let rows =
-                SparseRowsRef { starts: rows.starts(), indices: rows.indices(), values: rows.values() };
-            bochner_simd::apply_sparse(rows, panels, what, out, stride);
-        }
-    }
-}
-
-/// Σ distance over columns, in f64.
-fn total(distance: Distance, pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
-    match distance {
-        Distance::Squared => pairs.map(|(a, b)| (a - b) * (a - b)).sum(),
-        Distance::Absolute => pairs.map(|(a, b)| (a - b).abs()).sum(),
-    }
-}
-
-/// Σ xⱼyⱼ over the columns that two sparse rows share.
-fn shared<T: Scalar>(x: (&[u32], &[T]), y: (&[u32], &[T])) -> f64 {
-    let (mut a, mut b, mut sum) = (0, 0, 0.0);
-    while a < x.0.len() && b < y.0.len() {
-        let (i, j) = (x.0[a], y.0[b]);
-        if i == j {
-            sum += x.1[a].to_f64() * y.1[b].to_f64();
-        }
-        // Both where they are equal: which one is hard to foresee, so no branch.
-        a += usize::from(i <= j);
-        b += usize::from(j <= i);
-    }
-    sum
-}
-
-/// The entries of two rows at every column where either is not zero.
-fn merge<T: Scalar>(
-    a: impl Iterator<Item = (u32, T)>,
-    b: impl Iterator<Item = (u32, T)>,
-) -> impl Iterator<Item = (f64, f64)> {
-    let (mut a, mut b) = (a.peekable(), b.peekable());
-    std::iter::from_fn(move || {
-        let (i, j) = (a.peek().map(|e| e.0), b.peek().map(|e| e.0));
-        let column = match (i, j) {
-            (None, None) => return None,
-            (Some(i), Some(j)) => i.min(j),
-            (Some(only), None) | (None, Some(only)) => only,
+    /// The same kernel with all its widths times `factor`.
+    pub(crate) fn widened(&self, factor: f64) -> Kernel {
+        let widen = |leaf: &Kernel| {
+            let mut leaf = leaf.clone();
+            let inner =
+                if let Kernel::Restricted { kernel, .. } = &mut leaf { kernel.as_mut() } else { &mut leaf };
+            if let Some(width) = inner.width_mut() {
+                *width = width.times(factor);
+            }
+            Ok(leaf)
         };
-        let x = a.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
-        let y = b.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
-        Some((x, y))
-    })
+        self.rebuilt(&widen, &|function| Ok(function.clone())).unwrap_or_else(|_| self.clone())
+    }
+
+    fn width_mut(&mut self) -> Option<&mut Width> {
+        width_of!(self)
+    }
+}
+
+/// The width of a kernel that has one, as it is borrowed.
+macro_rules! width_of {
+    ($kernel:expr) => {
+        match $kernel {
+            Kernel::Gaussian { sigma: width }
+            | Kernel::Hat { width }
+            | Kernel::Laplace { scale: width }
+            | Kernel::Exponential { scale: width }
+            | Kernel::Matern { scale: width, .. }
+            | Kernel::RationalQuadratic { scale: width, .. }
+            | Kernel::Cauchy { scale: width }
+            | Kernel::Sinc { scale: width }
+            | Kernel::RadialSinc { scale: width } => Some(width),
+            _ => None,
+        }
+    };
+}
+use width_of;
+
+impl std::ops::Add for Kernel {
+    type Output = Kernel;
+
+    fn add(self, other: Kernel) -> Kernel {
+        Kernel::sum([self, other])
+    }
+}
+
+impl std::ops::Mul for Kernel {
+    type Output = Kernel;
+
+    fn mul(self, other: Kernel) -> Kernel {
+        Kernel::product([self, other])
+    }
+}
+
+impl std::ops::Mul<Kernel> for f64 {
+    type Output = Kernel;
+
+    fn mul(self, kernel: Kernel) -> Kernel {
+        kernel.scaled(self)
+    }
 }

@@ -1,233 +1,115 @@
 //! Kernels as text: one grammar, one printer, exact round trip.
 //!
 //! ```text
-//! kernel     = name [ "(" [ argument { "," argument } ] ")" ]
-//! argument   = parameter "=" number
+//! kernel    = term { "+" term }
+//! term      = factor { "*" factor }                                          a number is the factor of what it stands before or after
+//! factor    = number | primary { "[" column { "," column } "]" }
+//! primary   = "(" kernel ")" | "exp" "(" kernel ")" | "normalised" "(" kernel ")" | "weighted" "(" function "," kernel ")"
+//!           | name [ "(" [ parameter "=" value { "," parameter "=" value } ] ")" ]
+//! value     = number | "[" number { "," number } "]" | "[" list { "," list } "]"
+//! column    = number | number ".." number | name | "quoted name"
 //! ```
-//! `gamma` is accepted on input for any width and printed as the kernel's own parameter. Numbers print with
-//! as many digits as it takes to read them back exactly.
+//! `gamma` is accepted on input where it is another spelling of the width and printed as the kernel's own parameter. Numbers print with
+//! as many digits as it takes to read them back exactly. Columns of an expression are printed with each of its kernels.
+
+mod atom;
+mod read;
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Kernel, WIDTHS, gaussian, laplace};
-use crate::error::{edits, number};
+pub use atom::{Entry, catalogue};
+
+use super::{Column, Kernel};
+use crate::error::number;
 use crate::{Error, Result};
-
-/// The names that the grammar knows.
-const NAMES: [&str; 4] = ["linear", "gaussian", "laplace", "hat"];
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Kernel::Linear => f.write_str("linear"),
-            Kernel::Gaussian { sigma } => write!(f, "gaussian(sigma={sigma})"),
-            Kernel::Laplace { scale } => write!(f, "laplace(scale={scale})"),
-            Kernel::Hat { width } => write!(f, "hat(width={width})"),
-        }
-    }
-}
 
 impl FromStr for Kernel {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Kernel> {
-        let mut reader = Reader { text, at: 0 };
-        let kernel = reader.kernel()?;
-        reader.skip_space();
-        if reader.rest().is_empty() { Ok(kernel) } else { Err(reader.expected("the end")) }
+        read::Reader::new(text).whole()
     }
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    /// Byte position.
-    at: usize,
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kernel::Constant => f.write_str("constant"),
+            Kernel::Linear => f.write_str("linear"),
+            Kernel::Bilinear { form } => write!(f, "bilinear({form})"),
+            Kernel::Polynomial { degree, gamma, c } => {
+                write!(f, "poly(degree={degree}")?;
+                #[expect(clippy::float_cmp, reason = "one is one, nothing is nothing")]
+                let (usual, none) = (*gamma == 1.0, *c == 0.0);
+                if !usual {
+                    write!(f, ",gamma={}", number(*gamma))?;
+                }
+                if !none {
+                    write!(f, ",c={}", number(*c))?;
+                }
+                f.write_str(")")
+            }
+            Kernel::AllSubsets => f.write_str("all_subsets"),
+            Kernel::Gaussian { sigma } => write!(f, "gaussian(sigma={sigma})"),
+            Kernel::Laplace { scale } => write!(f, "laplace(scale={scale})"),
+            Kernel::Exponential { scale } => write!(f, "exponential(scale={scale})"),
+            Kernel::Matern { nu, scale } => write!(f, "matern(nu={},scale={scale})", number(*nu)),
+            Kernel::RationalQuadratic { alpha, scale } => {
+                write!(f, "rational_quadratic(alpha={},scale={scale})", number(*alpha))
+            }
+            Kernel::Cauchy { scale } => write!(f, "cauchy(scale={scale})"),
+            Kernel::Sinc { scale } => write!(f, "sinc(scale={scale})"),
+            Kernel::RadialSinc { scale } => write!(f, "radial_sinc(scale={scale})"),
+            Kernel::Hat { width } => write!(f, "hat(width={width})"),
+            Kernel::Chi2 => f.write_str("chi2"),
+            Kernel::ExponentialChi2 { gamma } => write!(f, "exponential_chi2(gamma={})", number(*gamma)),
+            Kernel::Intersection => f.write_str("intersection"),
+            Kernel::ArcCosine { order } => write!(f, "arc_cosine(order={order})"),
+            Kernel::Scaled { factor, kernel } => {
+                write!(f, "{}*", number(*factor))?;
+                // A product's factors follow the number as they are.
+                if let Kernel::Product { .. } = **kernel { write!(f, "{kernel}") } else { inside(f, kernel) }
+            }
+            Kernel::Sum { terms } => joined(f, terms, " + ", |f, term| write!(f, "{term}")),
+            Kernel::Product { factors } => joined(f, factors, "*", inside),
+            Kernel::Weighted { function, kernel } => write!(f, "weighted({function},{kernel})"),
+            Kernel::Exp { kernel } => write!(f, "exp({kernel})"),
+            Kernel::Normalised { kernel } => write!(f, "normalised({kernel})"),
+            Kernel::Restricted { columns: chosen, kernel } => {
+                write!(f, "{kernel}")?;
+                columns(f, chosen)
+            }
+        }
+    }
 }
 
-impl<'a> Reader<'a> {
-    fn kernel(&mut self) -> Result<Kernel> {
-        self.skip_space();
-        let start = self.at;
-        let name = self.word();
-        let kernel = match name {
-            "linear" => {
-                self.arguments(&[])?;
-                Kernel::Linear
-            }
-            "gaussian" => {
-                let [sigma, gamma] = self.arguments(&["sigma", "gamma"])?;
-                Kernel::Gaussian { sigma: self.width("sigma", sigma, gamma, gaussian::sigma)? }
-            }
-            "laplace" => {
-                let [scale, gamma] = self.arguments(&["scale", "gamma"])?;
-                Kernel::Laplace { scale: self.width("scale", scale, gamma, laplace::scale)? }
-            }
-            "hat" => {
-                let [width] = self.arguments(&["width"])?;
-                Kernel::Hat { width: width.ok_or_else(|| self.expected("width=…"))? }
-            }
-            _ => {
-                self.at = start;
-                let nearest = NAMES.iter().min_by_key(|known| edits(name, known)).unwrap_or(&"");
-                let hint =
-                    if name.is_empty() { String::new() } else { format!(" (did you mean {nearest}?)") };
-                return Err(self.expected(&format!("one of {}{hint}", NAMES.join(", "))));
-            }
-        };
-        kernel.validate()?;
-        Ok(kernel)
+/// A factor: in parentheses where it is a sum or has a factor of its own.
+fn inside(f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
+    match kernel {
+        Kernel::Sum { .. } | Kernel::Scaled { .. } | Kernel::Product { .. } => write!(f, "({kernel})"),
+        _ => write!(f, "{kernel}"),
     }
+}
 
-    /// A width given by its own name or by gamma, not by both.
-    fn width(&self, name: &str, own: Option<f64>, gamma: Option<f64>, of: fn(f64) -> f64) -> Result<f64> {
-        match (own, gamma) {
-            (Some(width), None) => Ok(width),
-            (None, Some(gamma)) if WIDTHS.contains(&of(gamma)) => Ok(of(gamma)),
-            (None, Some(gamma)) => Err(Error::Parameter {
-                name: "gamma",
-                expected: "above 0, with a width between 1e-18 and 1e18",
-                found: number(gamma),
-            }),
-            (None, None) => Err(self.expected(&format!("{name}=… or gamma=…"))),
-            (Some(_), Some(_)) => Err(self.expected(&format!("either {name} or gamma, not both"))),
-        }
+fn joined(
+    f: &mut fmt::Formatter<'_>,
+    kernels: &[Kernel],
+    between: &str,
+    print: impl Fn(&mut fmt::Formatter<'_>, &Kernel) -> fmt::Result,
+) -> fmt::Result {
+    for (i, kernel) in kernels.iter().enumerate() {
+        f.write_str(if i > 0 { between } else { "" })?;
+        print(f, kernel)?;
     }
+    Ok(())
+}
 
-    /// The values of the named parameters, each at most once. None of several may be left out here.
-    fn arguments<const N: usize>(&mut self, names: &[&str; N]) -> Result<[Option<f64>; N]> {
-        let mut values = [None; N];
-        if !self.take("(") {
-            return Ok(values);
-        }
-        if self.take(")") {
-            return Ok(values);
-        }
-        loop {
-            self.skip_space();
-            let start = self.at;
-            let word = self.word();
-            let Some(slot) = names.iter().position(|name| *name == word) else {
-                self.at = start;
-                let known = if N == 0 { "\")\"".to_owned() } else { names.join(" or ") };
-                return Err(self.expected(&known));
-            };
-            if values[slot].is_some() {
-                self.at = start;
-                return Err(self.expected("each parameter once"));
-            }
-            if !self.take("=") {
-                return Err(self.expected("\"=\""));
-            }
-            values[slot] = Some(self.number()?);
-            if self.take(")") {
-                return Ok(values);
-            }
-            if !self.take(",") {
-                return Err(self.expected("\",\" or \")\""));
-            }
-        }
-    }
-
-    fn number(&mut self) -> Result<f64> {
-        self.skip_space();
-        let length = self
-            .rest()
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-')))
-            .unwrap_or(self.rest().len());
-        match self.rest()[..length].parse::<f64>() {
-            Ok(value) if value.is_finite() => {
-                self.at += length;
-                Ok(value)
-            }
-            _ => Err(self.expected("a number")),
-        }
-    }
-
-    fn word(&mut self) -> &'a str {
-        let rest = &self.text[self.at..];
-        let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        self.skip_space();
-        let found = self.rest().starts_with(token);
-        self.at += if found { token.len() } else { 0 };
-        found
-    }
-
-    fn skip_space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn expected(&self, what: &str) -> Error {
-        let found: String = self.rest().chars().take(20).collect();
-        Error::KernelText {
-            text: self.text.to_owned(),
-            at: self.text[..self.at].chars().count() + 1,
-            expected: what.to_owned(),
-            found: if found.is_empty() { "the end".to_owned() } else { format!("\"{found}\"") },
-        }
-    }
+/// `[age,3..9]`
+pub(super) fn columns(f: &mut fmt::Formatter<'_>, columns: &[Column]) -> fmt::Result {
+    let texts: Vec<String> = columns.iter().map(Column::to_string).collect();
+    write!(f, "[{}]", texts.join(","))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn the_other_spelling_of_a_width_is_understood() {
-        for gamma in ["-1", "0", "1e40", "1e-40"] {
-            let error = format!("gaussian(gamma={gamma})").parse::<Kernel>().unwrap_err().to_string();
-            assert!(error.contains("expected gamma to be above 0"), "{error}");
-        }
-        assert_eq!("gaussian(gamma=0.125)".parse::<Kernel>().unwrap(), Kernel::Gaussian { sigma: 2.0 });
-        assert_eq!(" laplace ( gamma = 0.25 ) ".parse::<Kernel>().unwrap(), Kernel::Laplace { scale: 4.0 });
-        assert_eq!("linear()".parse::<Kernel>().unwrap(), Kernel::Linear);
-    }
-
-    #[test]
-    fn errors_point_at_the_character_and_offer_the_nearest_name() {
-        let message = |text: &str| text.parse::<Kernel>().unwrap_err().to_string();
-        let text = message("gausian(sigma=2)");
-        assert!(text.contains("character 1:") && text.contains("did you mean gaussian?"), "{text}");
-        let text = message("gaussian(sigm=2)");
-        assert!(text.contains("character 10: expected sigma or gamma, found \"sigm=2)\""), "{text}");
-        assert!(
-            message("gaussian(sigma=two)").contains("character 16: expected a number"),
-            "{}",
-            message("gaussian(sigma=two)")
-        );
-        assert!(message("gaussian(sigma=2").contains("expected \",\" or \")\", found the end"));
-        assert!(message("gaussian").contains("expected sigma=… or gamma=…, found the end"));
-        assert!(message("gaussian(sigma=1,gamma=1)").contains("not both"));
-        assert!(message("linear(c=1)").contains("expected \")\""));
-        assert!(message("linear x").contains("expected the end"));
-        assert!(
-            message("gaussian(sigma=-1)").contains("expected sigma to be between 1e-18 and 1e18, found -1")
-        );
-        assert!(message("laplace(scale=0)").contains("found 0"));
-        assert!(message("gaussian(sigma=1e999)").contains("expected a number"));
-    }
-
-    proptest! {
-        #[test]
-        fn printing_and_reading_is_exact(exponent in -17f64..17.0, laplace: bool) {
-            let width = 10f64.powf(exponent);
-            let kernel = if laplace { Kernel::Laplace { scale: width } } else { Kernel::Gaussian { sigma: width } };
-            prop_assert_eq!(kernel.to_string().parse::<Kernel>().unwrap(), kernel);
-        }
-
-        #[test]
-        fn no_text_panics(text in "\\PC{0,40}") {
-            let _ = text.parse::<Kernel>();
-        }
-    }
-}
+mod tests;

@@ -20,7 +20,7 @@ use crate::sweep::{BLOCK, sweep};
 use crate::{Engine, Error, Kernel, Lambda, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum KernelChoice {
     /// This one.
     Given(Kernel),
@@ -111,9 +111,11 @@ impl Auto {
             Some(scaling) => scaling.sample(sample),
             None => sample,
         };
-        let kernel = match self.kernel {
-            KernelChoice::Given(kernel) => kernel,
-            KernelChoice::Tuned(family) => Bandwidth::default().choose(engine, family, &sample, self.seed)?,
+        let kernel = match &self.kernel {
+            KernelChoice::Given(kernel) => kernel.clone(),
+            KernelChoice::Tuned(family) => {
+                Bandwidth::default().choose(engine, *family, &sample, self.seed)?
+            }
         };
         let learner = self.learner(kernel, default_features(self.most_features(), &sample));
         let precision = self.precision(source);
@@ -126,6 +128,15 @@ impl Auto {
                 Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
             }
         }
+    }
+
+    /// The same with the columns of its kernel by number, given the names of the source's columns.
+    pub fn bind(&self, names: &[String]) -> Result<Auto> {
+        let kernel = match &self.kernel {
+            KernelChoice::Given(kernel) => KernelChoice::Given(kernel.bind(names)?),
+            tuned => tuned.clone(),
+        };
+        Ok(Auto { kernel, ..self.clone() })
     }
 
     /// What fitting will cost, as far as it can be told before the rows are seen.
@@ -165,16 +176,16 @@ impl Auto {
     }
 
     fn anchor(&self) -> Kernel {
-        match self.kernel {
-            KernelChoice::Given(kernel) => kernel,
-            KernelChoice::Tuned(Family::Gaussian) => Kernel::Gaussian { sigma: 1.0 },
-            KernelChoice::Tuned(Family::Laplace) => Kernel::Laplace { scale: 1.0 },
+        match &self.kernel {
+            KernelChoice::Given(kernel) => kernel.clone(),
+            KernelChoice::Tuned(Family::Gaussian) => Kernel::gaussian(1.0),
+            KernelChoice::Tuned(Family::Laplace) => Kernel::laplace(1.0),
         }
     }
 
     fn map(&self, kernel: Kernel, features: usize) -> MapSpec {
         let features = self.features.unwrap_or(features);
-        let method = self.method.unwrap_or_else(|| Method::auto(kernel, features));
+        let method = self.method.unwrap_or_else(|| Method::auto(&kernel, features));
         MapSpec { kernel, method, features, seed: self.seed }
     }
 

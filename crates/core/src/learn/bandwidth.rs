@@ -56,11 +56,11 @@ impl Bandwidth {
         // Classes are numbers here: a row that was seen in several has its shares of them.
         let target = Target::Numbers { outputs: targets.columns() };
         let arrays = Arrays::new(AnyRows::F64(rows.view()), targets.view(), Some(&weights), target)?;
-        let mut best = (f64::INFINITY, anchor);
+        let mut best = (f64::INFINITY, anchor.clone());
         for (tried, factor) in self.factors.iter().enumerate() {
             let kernel = anchor.widened(*factor);
             let features = default_features(self.features, sample);
-            let map = MapSpec { features, seed, ..MapSpec::auto(kernel) };
+            let map = MapSpec { features, seed, ..MapSpec::auto(kernel.clone()) };
             let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
             let error = ridge.error(engine, &arrays, sample)?;
             if error < best.0 {
@@ -77,8 +77,8 @@ impl Bandwidth {
 /// The kernel whose width is the median distance, in the kernel's own metric.
 fn anchor(family: Family, sample: &Sample, seed: u64) -> Kernel {
     let unit = match family {
-        Family::Gaussian => Kernel::Gaussian { sigma: 1.0 },
-        Family::Laplace => Kernel::Laplace { scale: 1.0 },
+        Family::Gaussian => Kernel::gaussian(1.0),
+        Family::Laplace => Kernel::laplace(1.0),
     };
     let owned = sample.rows(sample.len());
     let rows = owned.view();
@@ -87,7 +87,7 @@ fn anchor(family: Family, sample: &Sample, seed: u64) -> Kernel {
             let mut draws = Draws::new(seed, Stream::Pairs, pair);
             let (i, j) =
                 (draws.below(sample.len() as u64) as usize, draws.below(sample.len() as u64) as usize);
-            let distance = unit.distance(&rows, i, j)?;
+            let distance = unit.spread(&rows, i, j)?;
             (distance > 0.0).then_some(distance)
         })
         .collect();

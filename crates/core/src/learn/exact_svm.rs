@@ -16,7 +16,7 @@ use super::held::{AnyHeld, Held, Size};
 use super::svm::normalised_margin;
 use crate::certify::{Bound, Certificate};
 use crate::engine::Check;
-use crate::map::Landmarks;
+use crate::map::{Choice, Landmarks};
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
 use crate::solve::{Hinge, KernelSvm, KernelSvmSolution};
@@ -25,7 +25,7 @@ use crate::stat::Sample;
 use crate::{Encoder, Engine, Error, Event, Kernel, Map, MapSpec, Matrix, Method, Result, Scalar};
 
 /// A support vector machine with the exact kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExactSvm {
     /// What similarity means.
     pub kernel: Kernel,
@@ -140,8 +140,8 @@ impl ExactSvm {
             landmarks.row_mut(k).iter_mut().zip(&row).for_each(|(to, x)| *to = x.to_f64());
         }
         let spec = MapSpec {
-            kernel: self.kernel,
-            method: Method::Landmarks { whiten: false, tolerance: 1e-7 },
+            kernel: self.kernel.clone(),
+            method: Method::Landmarks { whiten: false, tolerance: 1e-7, choice: Choice::Given },
             features: support.len(),
             seed: 0,
         };
@@ -183,7 +183,7 @@ impl ExactSvm {
             let signs: Vec<f64> =
                 held.classes.iter().map(|&class| if class == b { 1.0 } else { -1.0 }).collect();
             let cache_bytes = self.cache_bytes / at_once;
-            let svm = KernelSvm { kernel: self.kernel, rows, signs: &signs, costs: &costs, cache_bytes };
+            let svm = KernelSvm { kernel: &self.kernel, rows, signs: &signs, costs: &costs, cache_bytes };
             let solution = svm.solve_within(self.tolerance, most, &check);
             finished.fetch_add(1, Ordering::Relaxed);
             solution

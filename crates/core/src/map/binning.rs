@@ -12,6 +12,9 @@
 //! was empty has a zero there. *Hashed* bins are B slots for each grid with a random sign: nothing to fit or store, and
 //! collisions add (1 − k)/(B·P) to the variance but no bias. One nonzero a grid: features are sparse. Costs d·P operations a row whatever the
 //! number of bins. The density p must not be negative, so the kernel's profile must be convex: Laplace is, the Gaussian is not.
+//!
+//! A product of such kernels joins their grids: a cell of the product is a cell of each, so that grid g has a direction for each column of each factor. A factor s that is
+//! shift-invariant but no mixture of hats gives each grid a frequency ω_g, and each cell two features, cos ω_g·x and sin ω_g·x: E[1(same cell)·cos ω·(x − y)] is the product.
 //! Rahimi & Recht (2007). `docs/book/binning.md`.
 
 use std::ops::Range;
@@ -19,10 +22,11 @@ use std::ops::Range;
 use bochner_simd::{CELL_PRIME, Grids as PackedGrids, Isa, cells};
 use rayon::prelude::*;
 
+use super::fourier::Ask;
 use super::lookup::Lookup;
-use super::{Bins, MapSpec};
+use super::{Bins, Fourier, FourierForm, FrequencyDraw};
 use crate::engine::Check;
-use crate::kernel::Pitch;
+use crate::kernel::{GridLaw, Pitch, Spectrum};
 use crate::random::{Draws, Stream};
 use crate::stat::CellSets;
 use crate::{Csr, Error, Kernel, Result, Rows, Scalar};
@@ -34,7 +38,7 @@ pub(crate) struct Binning {
     names: Names,
 }
 
-/// P grids over d columns.
+/// P grids over the columns of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Grids {
     packed: PackedGrids,
@@ -42,6 +46,13 @@ pub(crate) struct Grids {
     drawn: Vec<(f64, f64, u32)>,
     /// The hash of the row of zeros in each grid.
     origin: Vec<u32>,
+    input_dim: usize,
+    /// The column of each direction; none if they are all columns in order.
+    columns: Option<Vec<usize>>,
+    /// (cos, sin) of a frequency for each grid, over √P; none for kernels of grids alone.
+    waves: Option<Fourier>,
+    /// √k(0).
+    scale: f64,
 }
 
 /// From the hash of a cell to its feature.
@@ -54,44 +65,53 @@ enum Names {
 }
 
 pub(super) fn validate(kernel: &Kernel, bins: Bins, grids: usize) -> Result<()> {
-    if kernel.pitch().is_none() {
+    // Any number of columns shows whether the kernel is one of grids.
+    let Some(law) = kernel.grid_law(1) else {
         let reason = match kernel {
             Kernel::Gaussian { .. } => {
                 "its profile is not convex near zero, so it is no mixture of hat kernels: the density δ·k̈(δ) of pitches would be negative"
             }
-            _ => "it is not a product of one-dimensional functions of x − y",
+            _ => {
+                "it is not a product of one-dimensional functions of x − y, some of them mixtures of hat kernels"
+            }
         };
         let instead = "use laplace or hat, or another map";
         return Err(Error::Unsupported { what: format!("random binning for {kernel}"), reason, instead });
-    }
+    };
     match bins {
         Bins::Hashed { width: 0 } => {
             Err(Error::Parameter { name: "width", expected: "at least 1", found: "0".to_owned() })
         }
-        Bins::Hashed { width } if width.checked_mul(grids).is_none_or(|all| all > u32::MAX as usize) => {
+        Bins::Hashed { width } => {
+            let features = width.checked_mul(grids).and_then(|bins| bins.checked_mul(law.outputs()));
+            if features.is_some_and(|features| features <= u32::MAX as usize) {
+                return Ok(());
+            }
             Err(Error::Parameter {
                 name: "width",
-                expected: "such that grids × width is below 2³²",
+                expected: "such that grids × width is below 2³², half of that with frequencies",
                 found: format!("{grids} × {width}"),
             })
         }
-        _ => Ok(()),
+        Bins::Fitted => Ok(()),
     }
 }
 
 impl Grids {
-    /// Draws the grids of a valid spec: grid g is a function of (seed, g), so that fewer grids are the first of more.
-    pub(crate) fn draw(spec: &MapSpec, columns: usize, check: Check<'_>) -> Result<Grids> {
-        let count = spec.features;
-        let Some(pitch) = spec.kernel.pitch() else {
-            validate(&spec.kernel, Bins::Fitted, count)?;
-            return Err(Error::NoColumns); // `validate` has refused it
-        };
-        let mut drawn = Vec::with_capacity(count * columns);
+    /// Draws `count` grids: grid g is a function of (seed, g), so that fewer grids are the first of more.
+    pub(crate) fn draw(
+        law: &GridLaw,
+        count: usize,
+        seed: u64,
+        input_dim: usize,
+        check: Check<'_>,
+    ) -> Result<Grids> {
+        let directions = law.columns.len();
+        let mut drawn = Vec::with_capacity(count * directions);
         for g in 0..count {
-            let mut draws = Draws::new(spec.seed, Stream::Grids, g as u64);
-            for _ in 0..columns {
-                let pitch = match pitch {
+            let mut draws = Draws::new(seed, Stream::Grids, g as u64);
+            for direction in &law.columns {
+                let pitch = match direction.pitch {
                     // The sum of two exponentials.
                     Pitch::Gamma { scale } => -scale * libm::log(draws.uniform() * draws.uniform()),
                     Pitch::Fixed { width } => width,
@@ -101,13 +121,34 @@ impl Grids {
             }
             check((g + 1) as f64 / count as f64)?;
         }
-        let packed = PackedGrids::pack(columns, count, |g, j| drawn[g * columns + j]);
+        let packed = PackedGrids::pack(directions, count, |g, j| drawn[g * directions + j]);
         let origin = |g| {
-            let sum: u64 = (0..columns).map(|j| u64::from(packed.term(g, j, 0.0))).sum();
+            let sum: u64 = (0..directions).map(|j| u64::from(packed.term(g, j, 0.0))).sum();
             (sum % u64::from(CELL_PRIME)) as u32
         };
         let origin = (0..count).map(origin).collect();
-        Ok(Grids { packed, drawn, origin })
+        let columns: Vec<usize> = law.columns.iter().map(|direction| direction.column).collect();
+        let columns = (columns != (0..input_dim).collect::<Vec<_>>()).then_some(columns);
+        let waves = law.waves.as_ref().map(|waves| {
+            let spectrum = Spectrum { mass: law.mass, law: waves.clone() };
+            let ask =
+                Ask { form: FourierForm::Pairs, draw: FrequencyDraw::Independent, features: 2 * count, seed };
+            Fourier::build(&spectrum, ask, input_dim, check)
+        });
+        Ok(Grids {
+            packed,
+            drawn,
+            origin,
+            input_dim,
+            columns,
+            waves: waves.transpose()?,
+            scale: law.mass.sqrt(),
+        })
+    }
+
+    /// Features of a cell.
+    pub(crate) fn outputs(&self) -> usize {
+        if self.waves.is_some() { 2 } else { 1 }
     }
 
     /// The number of grids, P.
@@ -117,6 +158,12 @@ impl Grids {
 
     /// The hashes of the cells of some rows: row i's at `out[i·P..]`.
     pub(crate) fn hashes<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [u32]) {
+        if let Some(columns) = &self.columns {
+            let chosen = (0..rows.count())
+                .flat_map(|i| columns.iter().map(move |&j| rows.entry(i, j)))
+                .collect::<Vec<f64>>();
+            return cells(Isa::best(), &chosen, &self.packed, out);
+        }
         match rows {
             Rows::Dense(dense) => {
                 let mut double = Vec::with_capacity(rows.count() * rows.columns());
@@ -174,10 +221,14 @@ impl Binning {
     }
 
     pub(super) fn input_dim(&self) -> usize {
-        self.grids.packed.columns()
+        self.grids.input_dim
     }
 
     pub(super) fn output_dim(&self) -> usize {
+        self.bin_count() * self.grids.outputs()
+    }
+
+    fn bin_count(&self) -> usize {
         match &self.names {
             Names::Fitted(lookup) => lookup.len(),
             Names::Hashed { width } => self.grids.count() * width,
@@ -193,10 +244,12 @@ impl Binning {
     }
 
     /// What is regenerated from the seed, for the model's fingerprint.
-    pub(crate) fn regenerated(&self) -> [Vec<f64>; 3] {
+    pub(crate) fn regenerated(&self) -> Vec<Vec<f64>> {
         let drawn = &self.grids.drawn;
         let part = |of: fn(&(f64, f64, u32)) -> f64| drawn.iter().map(of).collect();
-        [part(|grid| grid.0), part(|grid| grid.1), part(|grid| f64::from(grid.2))]
+        let mut parts = vec![part(|grid| grid.0), part(|grid| grid.1), part(|grid| f64::from(grid.2))];
+        parts.extend(self.grids.waves.iter().flat_map(Fourier::regenerated).map(<[f64]>::to_vec));
+        parts
     }
 
     /// The feature and the sign of a cell of grid g; none if it was empty.
@@ -215,7 +268,35 @@ impl Binning {
     /// z(x) of each row, sparse.
     pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
         let hashes = vec![0; rows.count() * self.grids.count()];
-        self.named(hashes, |range, hashes| self.grids.hashes(&rows.slice(range), hashes))
+        let bins = self.named(hashes, |range, hashes| self.grids.hashes(&rows.slice(range), hashes));
+        self.with_waves(bins, rows)
+    }
+
+    /// The features of rows, given the bins that they are in.
+    pub(super) fn with_waves<T: Scalar>(&self, bins: Csr<T>, rows: &Rows<'_, T>) -> Csr<T> {
+        let Some(waves) = &self.grids.waves else { return bins };
+        let width = 2 * self.grids.count();
+        let mut features = Csr::empty(self.output_dim());
+        let mut values = vec![T::default(); width];
+        for i in 0..rows.count() {
+            waves.apply(&rows.slice(i..i + 1), &mut values, width, false);
+            let (indices, signs) = bins.view().row(i);
+            features.push_row(indices.iter().zip(signs).flat_map(|(&bin, sign)| {
+                let g = self.grid_of(bin);
+                let sign = sign.to_f64().signum();
+                let value = |at: usize| T::from_f64(sign * values[at].to_f64());
+                [(2 * bin, value(2 * g)), (2 * bin + 1, value(2 * g + 1))]
+            }));
+        }
+        features
+    }
+
+    /// The grid of a bin.
+    fn grid_of(&self, bin: u32) -> usize {
+        match &self.names {
+            Names::Fitted(lookup) => lookup.lists().0.partition_point(|&end| end <= bin as usize),
+            Names::Hashed { width } => bin as usize / width,
+        }
     }
 
     /// As [`Binning::apply_sparse`], of rows whose hashes are there, or are written piece by piece before they are looked at.
@@ -254,12 +335,12 @@ impl Binning {
         }
         indices.truncate(starts[n]);
         values.truncate(starts[n]);
-        Csr::of_checked(self.output_dim(), starts, indices, values)
+        Csr::of_checked(self.bin_count(), starts, indices, values)
     }
 
     /// The hashes of a row's cells become its features, in place; returns how many there are.
     fn name<T: Scalar>(&self, hashes: &mut [u32], values: &mut [T]) -> usize {
-        let value = (1.0 / hashes.len() as f64).sqrt();
+        let value = self.grids.scale * (1.0 / hashes.len() as f64).sqrt();
         let signed = [T::from_f64(value), T::from_f64(-value)];
         let mut length = 0;
         for g in 0..hashes.len() {
@@ -271,17 +352,27 @@ impl Binning {
         length
     }
 
-    /// z(x) of each row, with its zeros.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+    /// z(x) of row i, with its zeros, at `out[i·stride..]`.
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         let (count, features) = (self.grids.count(), self.output_dim());
-        let value = (1.0 / count as f64).sqrt();
+        let value = T::from_f64(self.grids.scale * (1.0 / count as f64).sqrt());
         let mut hashes = vec![0; rows.count() * count];
         self.grids.hashes(rows, &mut hashes);
-        out.fill(T::default());
-        for (row, out) in hashes.chunks_exact(count).zip(out.chunks_exact_mut(features.max(1))) {
+        let mut waves = vec![T::default(); self.grids.waves.as_ref().map_or(0, |_| rows.count() * 2 * count)];
+        if let Some(fourier) = &self.grids.waves {
+            fourier.apply(rows, &mut waves, 2 * count, false);
+        }
+        for (i, (row, out)) in hashes.chunks_exact(count).zip(out.chunks_mut(stride)).enumerate() {
+            out[..features].fill(T::default());
             for (g, &hash) in row.iter().enumerate() {
-                if let Some((feature, positive)) = self.feature(g, hash) {
-                    out[feature as usize] = T::from_f64(if positive { value } else { -value });
+                let Some((bin, positive)) = self.feature(g, hash) else { continue };
+                let bin = bin as usize;
+                let signed = |z: T| if positive { z } else { T::from_f64(-z.to_f64()) };
+                if waves.is_empty() {
+                    out[bin] = signed(value);
+                } else {
+                    let pair = &waves[i * 2 * count + 2 * g..][..2];
+                    (out[2 * bin], out[2 * bin + 1]) = (signed(pair[0]), signed(pair[1]));
                 }
             }
         }

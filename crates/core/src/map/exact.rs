@@ -1,25 +1,142 @@
 //! Kernels that have finite features of their own.
 //!
 //! ```text
-//! linear:   z(x) = x,   z(x)·z(y) = k(x, y)
+//! constant      z(x) = 1                       poly          z(x) = (√(p!/(a₀!…a_d!))·c^(a₀/2)·γ^((p−a₀)/2)·x^a),   a₀ + … + a_d = p
+//! linear        z(x) = x                       all subsets   z(x) = (∏_{j∈S} xⱼ),   S ⊆ {1 … d}
+//! bilinear      z(x) = Bx,   A = BᵀB           taylor        z(x) = e^(−‖u‖²/2)·(u^a/√a!),   |a| ≤ r,   u = x/σ
 //! ```
-//! Costs nothing and approximates nothing.
+//! z(x)·z(y) = k(x, y): nothing is approximated, but for the last, the Gaussian's series cut after degree r: |k̂ − k| ≤ (‖u‖‖v‖)^(r+1)/(r+1)!·e^(−(‖u‖² + ‖v‖²)/2 + ‖u‖‖v‖), below
+//! (‖u‖‖v‖)^(r+1)/(r+1)! everywhere. The tests show both.
 
-use crate::{Error, Kernel, Result, Rows, Scalar};
+use bochner_simd::{Apply, Isa, Panels};
 
-pub(super) fn validate(kernel: &Kernel) -> Result<()> {
-    match kernel {
-        Kernel::Linear => Ok(()),
-        _ => Err(Error::Unsupported {
-            what: format!("an exact map of {kernel}"),
-            reason: "its feature space has infinitely many dimensions",
-            instead: "use Fourier features or landmarks",
-        }),
-    }
+use super::monomial::Monomials;
+use super::{Packed, prepared};
+use crate::kernel::{Width, apply};
+use crate::{Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
+
+/// A finite map.
+#[derive(Clone, Debug)]
+pub(crate) enum Exact {
+    Constant,
+    /// So many columns.
+    Identity(usize),
+    /// Rows of B.
+    Lift {
+        factor: Matrix<f64>,
+        packed: Packed,
+    },
+    Polynomial(Monomials),
+    /// So many columns.
+    Subsets(usize),
+    /// Widths of the columns.
+    Taylor {
+        monomials: Monomials,
+        width: Width,
+    },
 }
 
-pub(super) fn apply<T: Scalar>(rows: &Rows<'_, T>, out: &mut [T]) {
-    for (i, out) in out.chunks_exact_mut(rows.columns()).enumerate() {
-        rows.densify(i, out);
+/// The number of features of a leaf for so many columns; none if it has infinitely many, the most there can be where they are too many to count.
+pub(super) fn size(kernel: &Kernel, columns: usize) -> Option<usize> {
+    Some(match kernel {
+        Kernel::Constant => 1,
+        Kernel::Linear => columns,
+        Kernel::Bilinear { form } => form.factor().map_or(columns, |factor| factor.rows()),
+        Kernel::Polynomial { degree, c, .. } => {
+            let variables = columns + usize::from(*c > 0.0);
+            Monomials::count(variables, *degree)
+        }
+        Kernel::AllSubsets => u32::try_from(columns)
+            .ok()
+            .and_then(|d| 1usize.checked_shl(d))
+            .filter(|_| columns < 60)
+            .unwrap_or(usize::MAX),
+        _ => return None,
+    })
+}
+
+impl Exact {
+    /// Of a leaf that has a [`size`].
+    pub(super) fn build(kernel: &Kernel, columns: usize) -> Result<Option<Exact>> {
+        Ok(Some(match kernel {
+            Kernel::Constant => Exact::Constant,
+            Kernel::Linear => Exact::Identity(columns),
+            Kernel::Bilinear { form } => Exact::Lift { factor: form.factor()?, packed: Packed::default() },
+            &Kernel::Polynomial { degree, gamma, c } => {
+                Exact::Polynomial(Monomials::polynomial(columns, degree, gamma, c))
+            }
+            Kernel::AllSubsets => Exact::Subsets(columns),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The Gaussian's series up to a degree.
+    pub(super) fn taylor(width: &Width, columns: usize, degree: u32) -> Exact {
+        Exact::Taylor { monomials: Monomials::series(columns, degree), width: width.clone() }
+    }
+
+    pub(super) fn output_dim(&self) -> usize {
+        match self {
+            Exact::Constant => 1,
+            Exact::Identity(columns) => *columns,
+            Exact::Lift { factor, .. } => factor.rows(),
+            Exact::Polynomial(monomials) | Exact::Taylor { monomials, .. } => monomials.len(),
+            Exact::Subsets(columns) => 1 << columns,
+        }
+    }
+
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+        let each = |out: &mut [T], write: &mut dyn FnMut(usize, &mut [T])| {
+            out.chunks_mut(stride)
+                .enumerate()
+                .take(rows.count())
+                .for_each(|(i, out)| write(i, &mut out[..self.output_dim()]));
+        };
+        let mut row = vec![T::default(); rows.columns()];
+        match self {
+            Exact::Constant => each(out, &mut |_, out| out[0] = T::from_f64(1.0)),
+            Exact::Identity(_) => each(out, &mut |i, out| rows.densify(i, out)),
+            Exact::Lift { factor, packed } => {
+                let panels = packed.get(|| {
+                    Panels::pack(Isa::best(), factor.columns(), factor.rows(), |i, column: &mut [T]| {
+                        column.iter_mut().zip(factor.row(i)).for_each(|(to, &b)| *to = T::from_f64(b));
+                    })
+                });
+                apply(rows, panels, &Apply::Product, out, stride);
+            }
+            Exact::Polynomial(monomials) => {
+                let mut scratch = Vec::new();
+                each(out, &mut |i, out| {
+                    rows.densify(i, &mut row);
+                    monomials.write(row.iter().map(|x| x.to_f64()), 1.0, &mut scratch, out);
+                });
+            }
+            Exact::Subsets(_) => each(out, &mut |i, out| {
+                rows.densify(i, &mut row);
+                out[0] = T::from_f64(1.0);
+                for (j, x) in row.iter().enumerate() {
+                    let (without, with) = out[..2 << j].split_at_mut(1 << j);
+                    with.iter_mut()
+                        .zip(without)
+                        .for_each(|(to, z)| *to = T::from_f64(z.to_f64() * x.to_f64()));
+                }
+            }),
+            Exact::Taylor { monomials, width } => {
+                let factors: Vec<f64> = (0..rows.columns()).map(|j| 1.0 / width.at(j)).collect();
+                let scaled = prepared(rows, None, &factors);
+                let scaled = scaled.as_ref().map_or(*rows, OwnedRows::view);
+                let mut scratch = Vec::new();
+                each(out, &mut |i, out| {
+                    scaled.densify(i, &mut row);
+                    let square: f64 = row.iter().map(|u| u.to_f64() * u.to_f64()).sum();
+                    monomials.write(
+                        row.iter().map(|u| u.to_f64()),
+                        libm::exp(-0.5 * square),
+                        &mut scratch,
+                        out,
+                    );
+                });
+            }
+        }
     }
 }

@@ -4,34 +4,72 @@
 //! pairs    z(x) = m^(−1/2)·(cos ω₁·x, sin ω₁·x, …, cos ω_m·x, sin ω_m·x)      D = 2m
 //! offset   z(x) = (2/D)^(1/2)·(cos(ω₁·x + b₁), …, cos(ω_D·x + b_D))           b uniform on [0, 2π)
 //!
-//! E[z(x)·z(y)] = k(x − y),    ωⱼ drawn from the kernel's spectral law        (Bochner)
+//! E[z(x)·z(y)] = k(x − y),    ωⱼ drawn from the kernel's spectral law        (Bochner);    times k(0)^(1/2) where that is not one
 //! ```
-//! Frequency j is a function of (seed, j): a map of D features is the prefix, up to scale, of one of 2D. Orthogonal frequencies
-//! are columns of Haar matrices, d of each, every one with its own length from the law: each alone has the
-//! law, those of a block repel. That needs a law without preferred directions. Frequencies are kept in turns (ω/2π), so that the reduction of a
-//! phase is exact. Costs n·d·m multiply-adds to apply and nothing to store. Rahimi & Recht (2007); Yu et al.
-//! (2016) for orthogonality. `docs/book/fourier.md`.
+//! Frequency j is a function of (seed, j): a map of D features is the prefix, up to scale, of one of 2D. Every expression of shift-invariant kernels
+//! has a law (`kernel/spectrum.rs`); columns that it does not look at cost nothing. Frequencies are kept in turns (ω/2π), so that the reduction of a
+//! phase is exact, and phases too large for single precision are computed again in double: heavy-tailed laws keep their accuracy. Costs n·d·m
+//! multiply-adds to apply, n·m·log d additions if structured, and nothing to store. Rahimi & Recht (2007); Yu et al. (2016) for orthogonal and
+//! structured frequencies; Avron et al. (2016) for quasi-random ones. `docs/book/fourier.md`.
+
+mod frequencies;
 
 use std::f64::consts::TAU;
 
-use bochner_simd::{Apply, Isa, Panels};
-use rayon::prelude::*;
+use bochner_simd::{Apply, Isa, Panels, Structured};
 
-use super::{FourierForm, FrequencyDraw, MapSpec, Packed};
+use self::frequencies::{FEWEST_PADDED, Hadamard, apply_structured, independent, orthogonal, quasi};
+use super::{Family, FourierForm, FrequencyDraw, Packed, PerPrecision};
 use crate::engine::Check;
-use crate::kernel::{Spectrum, apply};
-use crate::linalg::dot;
+use crate::kernel::{Place, Spectrum, apply};
 use crate::random::{Draws, Stream};
-use crate::{Error, Kernel, Matrix, Result, Rows, Scalar};
+use crate::{Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Frequencies and offsets, in turns.
 #[derive(Clone, Debug)]
 pub(crate) struct Fourier {
-    /// One row for each frequency.
-    frequencies: Matrix<f64>,
+    /// The columns that frequencies look at; none for all.
+    columns: Option<Vec<usize>>,
+    frequencies: Frequencies,
     /// One for each frequency, or none for pairs.
     offsets: Vec<f64>,
-    packed: Packed,
+    /// √k(0).
+    scale: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Frequencies {
+    /// One row for each frequency.
+    Dense {
+        rows: Matrix<f64>,
+        packed: Packed,
+    },
+    Structured {
+        drawn: Hadamard,
+        cast: PerPrecision<OfCast>,
+    },
+}
+
+/// Signs and lengths in one precision.
+#[derive(Clone, Debug)]
+pub(crate) struct Cast<T> {
+    signs: Vec<T>,
+    lengths: Vec<T>,
+}
+
+pub(crate) struct OfCast;
+
+impl Family for OfCast {
+    type Of<T: Scalar> = Cast<T>;
+}
+
+/// What is asked of a Fourier map.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    pub(crate) form: FourierForm,
+    pub(crate) draw: FrequencyDraw,
+    pub(crate) features: usize,
+    pub(crate) seed: u64,
 }
 
 pub(super) fn validate(
@@ -40,23 +78,25 @@ pub(super) fn validate(
     draw: FrequencyDraw,
     features: usize,
 ) -> Result<()> {
+    let unsupported = |what, reason, instead| Err(Error::Unsupported { what, reason, instead });
     let Some(spectrum) = kernel.spectrum() else {
-        let (reason, instead) = match kernel {
-            Kernel::Hat { .. } => {
-                ("there is no way to draw from its spectrum here", "use binning or landmarks")
-            }
-            _ => {
-                ("it is not a function of x − y, so it has no spectral law", "use the exact map or landmarks")
-            }
-        };
-        return Err(Error::Unsupported { what: format!("a Fourier map of {kernel}"), reason, instead });
+        let culprit = not_shift_invariant(kernel);
+        return unsupported(
+            format!("a Fourier map of {culprit}"),
+            "it is not a function of x − y, so it has no spectral law",
+            "use a compiled map, the exact one or landmarks",
+        );
     };
-    if draw == FrequencyDraw::Orthogonal && !matches!(spectrum, Spectrum::Normal { .. }) {
-        return Err(Error::Unsupported {
-            what: format!("an orthogonal Fourier map of {kernel}"),
-            reason: "its frequencies have no isotropic law; orthogonal ones would estimate exp(−‖x − y‖₂/scale), another kernel",
-            instead: "draw them independently",
-        });
+    if !spectrum.mass.is_finite() {
+        return Err(Error::Overflow { what: "the kernel of a row with itself" });
+    }
+    let needs_isotropy = matches!(draw, FrequencyDraw::Orthogonal | FrequencyDraw::Structured);
+    if needs_isotropy && spectrum.law.isotropic().is_none() {
+        return unsupported(
+            format!("an orthogonal Fourier map of {kernel}"),
+            "its frequencies have no isotropic law; orthogonal ones would belong to another kernel, such as exp(−‖x − y‖₂/scale) in place of exp(−‖x − y‖₁/scale)",
+            "draw them independently",
+        );
     }
     if form == FourierForm::Pairs && features % 2 == 1 {
         return Err(Error::Parameter {
@@ -68,222 +108,195 @@ pub(super) fn validate(
     Ok(())
 }
 
+/// The first part of an expression that keeps it from being shift-invariant.
+fn not_shift_invariant(kernel: &Kernel) -> &Kernel {
+    kernel.parts().iter().find(|part| part.spectrum().is_none()).map_or(kernel, not_shift_invariant)
+}
+
 impl Fourier {
-    /// Draws the frequencies of a valid spec.
-    pub(super) fn build(
-        spec: &MapSpec,
-        form: FourierForm,
-        draw: FrequencyDraw,
-        input_dim: usize,
-        check: Check<'_>,
-    ) -> Result<Self> {
-        validate(&spec.kernel, form, draw, spec.features)?;
-        let count = if form == FourierForm::Pairs { spec.features / 2 } else { spec.features };
-        let mut frequencies = match (spec.kernel.spectrum(), draw) {
-            (Some(Spectrum::Normal { deviation }), FrequencyDraw::Orthogonal) => {
-                orthogonal(spec.seed, count, input_dim, deviation, check)?
-            }
-            (Some(spectrum), _) => independent(spec.seed, count, input_dim, spectrum, check)?,
-            (None, _) => Matrix::zeros(0, 0), // refused by `validate`
+    /// Draws the frequencies of a law for rows of `input_dim` columns.
+    pub(super) fn build(spectrum: &Spectrum, ask: Ask, input_dim: usize, check: Check<'_>) -> Result<Self> {
+        let Ask { form, draw, features, seed } = ask;
+        let count = if form == FourierForm::Pairs { features / 2 } else { features };
+        let mut used = vec![false; input_dim];
+        spectrum.law.mark(&mut used);
+        let columns: Vec<usize> = (0..input_dim).filter(|&j| used[j]).collect();
+        let dim = columns.len();
+        let dense = |mut rows: Matrix<f64>| {
+            rows.as_mut_slice().iter_mut().for_each(|w| *w /= TAU);
+            Frequencies::Dense { rows, packed: Packed::default() }
         };
-        frequencies.as_mut_slice().iter_mut().for_each(|w| *w /= TAU);
+        let drawn = |rows: Matrix<f64>| {
+            // Of all columns, those that are looked at.
+            let kept = if dim == input_dim {
+                rows
+            } else {
+                Matrix::from_fn(count, dim, |i, at| rows.row(i)[columns[at]])
+            };
+            dense(kept)
+        };
+        let frequencies = match (draw, in_order(spectrum, &columns)) {
+            (FrequencyDraw::Orthogonal, Some((mixing, place))) => {
+                dense(orthogonal(seed, count, dim, (mixing, &place), check)?)
+            }
+            (FrequencyDraw::Structured, Some((mixing, place))) => {
+                if dim.next_power_of_two() < FEWEST_PADDED {
+                    return Err(Error::Unsupported {
+                        what: format!("a structured Fourier map of {dim} columns"),
+                        reason: "padded to fewer than 64, its frequencies are biased by more than 4e-4",
+                        instead: "use orthogonal ones",
+                    });
+                }
+                Frequencies::Structured {
+                    drawn: Hadamard::draw(seed, count, dim, (mixing, &place)),
+                    cast: PerPrecision::default(),
+                }
+            }
+            (FrequencyDraw::Quasi, _) => drawn(quasi(seed, count, input_dim, &spectrum.law, check)?),
+            _ => drawn(independent(seed, count, input_dim, &spectrum.law, check)?),
+        };
         let offsets = match form {
             FourierForm::Pairs => Vec::new(),
             FourierForm::Offset => {
-                (0..count as u64).map(|j| Draws::new(spec.seed, Stream::Offsets, j).uniform()).collect()
+                (0..count as u64).map(|j| Draws::new(seed, Stream::Offsets, j).uniform()).collect()
             }
         };
-        Ok(Fourier { frequencies, offsets, packed: Packed::default() })
+        let columns = (dim < input_dim).then_some(columns);
+        Ok(Fourier { columns, frequencies, offsets, scale: spectrum.mass.sqrt() })
+    }
+
+    /// Features, D.
+    pub(super) fn output_dim(&self) -> usize {
+        if self.offsets.is_empty() { 2 * self.count() } else { self.count() }
+    }
+
+    fn count(&self) -> usize {
+        match &self.frequencies {
+            Frequencies::Dense { rows, .. } => rows.rows(),
+            Frequencies::Structured { drawn, .. } => drawn.lengths.len(),
+        }
     }
 
     /// What is regenerated from the seed, for the model's fingerprint.
-    pub(crate) fn regenerated(&self) -> [&[f64]; 2] {
-        [self.frequencies.as_slice(), &self.offsets]
+    pub(crate) fn regenerated(&self) -> Vec<&[f64]> {
+        match &self.frequencies {
+            Frequencies::Dense { rows, .. } => vec![rows.as_slice(), &self.offsets],
+            Frequencies::Structured { drawn, .. } => vec![&drawn.signs, &drawn.lengths, &self.offsets],
+        }
     }
 
-    /// z(x) of each row.
+    /// z(x) of row i at `out[i·stride..]`.
     ///
     /// `stream` writes past the caches: for features that are not read again soon.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
-        let (count, depth) = (self.frequencies.rows(), self.frequencies.columns());
-        let panels = self.packed.get(|| {
-            Panels::pack(Isa::best(), depth, count, |j, column: &mut [T]| {
-                for (to, &w) in column.iter_mut().zip(self.frequencies.row(j)) {
-                    *to = T::from_f64(w);
-                }
-            })
-        });
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize, stream: bool) {
+        let prepared = self.prepared(rows);
+        let rows = &prepared.as_ref().map_or(*rows, OwnedRows::view);
+        let count = self.count() as f64;
         let exact = |i: usize, j: usize| self.phase(rows, i, j);
         if self.offsets.is_empty() {
-            let scale = T::from_f64((1.0 / count as f64).sqrt());
-            apply(rows, panels, &Apply::Pairs { scale, exact: &exact, stream }, out, 2 * count);
+            let scale = T::from_f64(self.scale * (1.0 / count).sqrt());
+            self.sums(rows, &Apply::Pairs { scale, exact: &exact, stream }, out, stride);
         } else {
-            let scale = T::from_f64((2.0 / count as f64).sqrt());
+            let scale = T::from_f64(self.scale * (2.0 / count).sqrt());
             let offsets: Vec<T> = self.offsets.iter().map(|&b| T::from_f64(b)).collect();
-            apply(rows, panels, &Apply::Offset { scale, offsets: &offsets, exact: &exact }, out, count);
+            self.sums(rows, &Apply::Offset { scale, offsets: &offsets, exact: &exact }, out, stride);
+        }
+    }
+
+    /// Rows as frequencies take them; none if they are so already.
+    fn prepared<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
+        let factors = match &self.frequencies {
+            Frequencies::Structured { drawn, .. } => &drawn.factors[..],
+            Frequencies::Dense { .. } => &[],
+        };
+        super::prepared(rows, self.columns.as_deref(), factors)
+    }
+
+    fn sums<T: Scalar>(&self, rows: &Rows<'_, T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+        match &self.frequencies {
+            Frequencies::Dense { rows: frequencies, packed } => {
+                let panels = packed.get(|| {
+                    Panels::pack(
+                        Isa::best(),
+                        frequencies.columns(),
+                        frequencies.rows(),
+                        |j, column: &mut [T]| {
+                            for (to, &w) in column.iter_mut().zip(frequencies.row(j)) {
+                                *to = T::from_f64(w);
+                            }
+                        },
+                    )
+                });
+                apply(rows, panels, what, out, stride);
+            }
+            Frequencies::Structured { drawn, cast } => {
+                let cast = cast.get(|| {
+                    let round = |numbers: &[f64]| numbers.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>();
+                    Cast { signs: round(&drawn.signs), lengths: round(&drawn.lengths) }
+                });
+                let frequencies =
+                    Structured { padded: drawn.padded, signs: &cast.signs, lengths: &cast.lengths };
+                apply_structured(rows, &frequencies, what, out, stride);
+            }
         }
     }
 
     /// The phase of row i and frequency j in f64, for those too large for the precision of the rows.
     fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize) -> f64 {
-        let w = self.frequencies.row(j);
-        rows.entries(i).map(|(k, x)| x.to_f64() * w[k as usize]).sum()
-    }
-}
-
-/// Rows filled between two checks.
-const PIECE: usize = 256;
-
-/// Fills the rows of a matrix, each from its number alone: on the threads of the current pool, if there is one.
-fn fill_rows(
-    rows: usize,
-    columns: usize,
-    check: Check<'_>,
-    fill: impl Fn(usize, &mut [f64]) + Sync,
-) -> Result<Matrix<f64>> {
-    let mut matrix = Matrix::zeros(rows, columns);
-    let parallel = rayon::current_thread_index().is_some();
-    for (p, piece) in matrix.as_mut_slice().chunks_mut(PIECE * columns).enumerate() {
-        let fill = |(j, row): (usize, &mut [f64])| fill(p * PIECE + j, row);
-        if parallel {
-            piece.par_chunks_mut(columns).enumerate().for_each(fill);
-        } else {
-            piece.chunks_mut(columns).enumerate().for_each(fill);
-        }
-        check(((p + 1) * PIECE).min(rows) as f64 / rows as f64)?;
-    }
-    Ok(matrix)
-}
-
-/// Independent frequencies.
-fn independent(
-    seed: u64,
-    count: usize,
-    dim: usize,
-    spectrum: Spectrum,
-    check: Check<'_>,
-) -> Result<Matrix<f64>> {
-    fill_rows(count, dim, check, |j, row| {
-        let mut draws = Draws::new(seed, Stream::Frequencies, j as u64);
-        row.fill_with(|| match spectrum {
-            Spectrum::Normal { deviation } => deviation * draws.normal(),
-            Spectrum::Cauchy { scale } => scale * draws.cauchy(),
-        });
-    })
-}
-
-/// Orthogonal directions with the lengths of independent normal vectors.
-fn orthogonal(seed: u64, count: usize, dim: usize, deviation: f64, check: Check<'_>) -> Result<Matrix<f64>> {
-    let blocks: Vec<Haar> =
-        (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect();
-    fill_rows(count, dim, check, |j, row| {
-        blocks[j / dim].column(j % dim, row);
-        let mut draws = Draws::new(seed, Stream::Lengths, j as u64);
-        let square: f64 = (0..dim).map(|_| draws.normal()).map(|g| g * g).sum();
-        let length = deviation * square.sqrt();
-        row.iter_mut().for_each(|w| *w *= length);
-    })
-}
-
-/// The first columns of a random orthogonal matrix: Q = H₀H₁…H_{d−2}·diag(signs), Hₖ the reflection that takes a normal
-/// vector of the coordinates from k on to a multiple of the first of them (Stewart 1980). Column i passes through H₀ … Hᵢ only, so that a few columns
-/// of a large matrix cost little. Plain multiplications and additions in a fixed order: every processor makes the same matrix.
-struct Haar {
-    /// Reflection k has d − k entries, normalised to length √2.
-    reflections: Vec<Vec<f64>>,
-    signs: Vec<f64>,
-}
-
-impl Haar {
-    fn draw(seed: u64, block: usize, dim: usize, columns: usize) -> Haar {
-        let mut signs = Vec::with_capacity(columns);
-        let mut reflections = Vec::with_capacity(columns);
-        for k in 0..columns {
-            let mut draws = Draws::new(seed, Stream::Reflections, (block as u64) << 32 | k as u64);
-            let mut v: Vec<f64> = (k..dim).map(|_| draws.normal()).collect();
-            let sign = if v[0] < 0.0 { -1.0 } else { 1.0 };
-            if k + 1 == dim {
-                signs.push(sign);
-                break;
+        match &self.frequencies {
+            Frequencies::Dense { rows: frequencies, .. } => {
+                let w = frequencies.row(j);
+                rows.entries(i).map(|(k, x)| x.to_f64() * w[k as usize]).sum()
             }
-            let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-            v[0] += sign * length;
-            let factor = (2.0 / v.iter().map(|x| x * x).sum::<f64>()).sqrt();
-            v.iter_mut().for_each(|x| *x *= factor);
-            signs.push(-sign);
-            reflections.push(v);
+            Frequencies::Structured { drawn, .. } => drawn.phase(rows, i, j),
         }
-        Haar { reflections, signs }
     }
+}
 
-    /// Column i: the unit vector i through the reflections that touch it, the last one first.
-    fn column(&self, i: usize, column: &mut [f64]) {
-        column.fill(0.0);
-        column[i] = self.signs[i];
-        for (k, v) in self.reflections.iter().enumerate().take(i + 1).rev() {
-            let part = &mut column[k..];
-            let along = dot(part, v);
-            part.iter_mut().zip(v).for_each(|(c, v)| *c -= along * v);
-        }
-    }
+/// Normal vectors, orthogonal within blocks: one row for each.
+pub(super) fn normals(seed: u64, count: usize, columns: usize, check: Check<'_>) -> Result<Matrix<f64>> {
+    let place = Place { columns: None, width: 1.0.into() };
+    orthogonal(seed, count, columns, (crate::kernel::Mixing::None, &place), check)
+}
+
+/// The mixing and the place of an isotropic law, its widths in the order of the columns that it looks at.
+fn in_order(spectrum: &Spectrum, columns: &[usize]) -> Option<(crate::kernel::Mixing, Place)> {
+    let (mixing, place) = spectrum.law.isotropic()?;
+    let at = |column: usize| {
+        place.columns.as_ref().and_then(|chosen| chosen.iter().position(|c| *c == column)).unwrap_or(column)
+    };
+    let width = match &place.width {
+        crate::kernel::Width::One(width) => (*width).into(),
+        each => columns.iter().map(|&column| each.at(at(column))).collect::<Vec<f64>>().into(),
+    };
+    Some((mixing, Place { columns: None, width }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner_testkit::{Absolute, assert_close, assert_same_bits};
-
-    #[test]
-    fn blocks_are_orthogonal_matrices() {
-        for dim in [1, 2, 3, 20] {
-            let haar = Haar::draw(3, 1, dim, dim);
-            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
-            for i in 0..dim {
-                for j in 0..dim {
-                    let expected = if i == j { 1.0 } else { 0.0 };
-                    assert_close(&[dot(q.row(i), q.row(j))], &[expected], Absolute(1e-13));
-                }
-            }
-        }
-    }
-
-    /// The mean of Q is zero and its entries squared have mean 1/d, by Hoeffding at 1e-9 each: without the
-    /// signs Q₁₁ would always be negative.
-    #[test]
-    fn blocks_have_no_preferred_direction() {
-        let (n, dim) = (4000, 3);
-        let mut mean = vec![0.0; dim * dim];
-        let mut square = vec![0.0; dim * dim];
-        for seed in 0..n {
-            let haar = Haar::draw(seed, 0, dim, dim);
-            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
-            for (at, x) in q.as_slice().iter().enumerate() {
-                mean[at] += x / n as f64;
-                square[at] += x * x / n as f64;
-            }
-        }
-        let radius = bochner_testkit::hoeffding_radius(n as usize, 2.0, 1e-10);
-        assert_close(&mean, &vec![0.0; dim * dim], Absolute(radius));
-        assert_close(&square, &vec![1.0 / 3.0; dim * dim], Absolute(radius / 2.0));
-    }
+    use bochner_testkit::assert_same_bits;
 
     #[test]
     fn a_smaller_map_is_the_prefix_of_a_larger_one() {
-        for draw in [FrequencyDraw::Independent, FrequencyDraw::Orthogonal] {
+        let kernel: Kernel = "gaussian(sigma=0.7)*matern(nu=1.5,scale=2)".parse().unwrap();
+        let single = Kernel::gaussian(0.7);
+        for draw in [
+            FrequencyDraw::Independent,
+            FrequencyDraw::Orthogonal,
+            FrequencyDraw::Quasi,
+            FrequencyDraw::Structured,
+        ] {
             for form in [FourierForm::Pairs, FourierForm::Offset] {
+                let kernel = if draw == FrequencyDraw::Independent { &kernel } else { &single };
                 let build = |features| {
-                    let spec = MapSpec {
-                        kernel: Kernel::Gaussian { sigma: 0.7 },
-                        method: super::super::Method::Fourier { form, draw },
-                        features,
-                        seed: 11,
-                    };
-                    Fourier::build(&spec, form, draw, 5, &|_| Ok(())).unwrap()
+                    let ask = Ask { form, draw, features, seed: 11 };
+                    Fourier::build(&kernel.spectrum().unwrap(), ask, 50, &|_| Ok(())).unwrap()
                 };
-                let (small, large) = (build(16), build(32));
-                let rows = small.frequencies.rows();
-                assert_same_bits(small.frequencies.as_slice(), &large.frequencies.as_slice()[..rows * 5]);
-                assert_same_bits(&small.offsets, &large.offsets[..small.offsets.len()]);
+                let (small, large) = (build(128), build(256));
+                for (small, large) in small.regenerated().into_iter().zip(large.regenerated()) {
+                    assert_same_bits(small, &large[..small.len()]);
+                }
             }
         }
     }

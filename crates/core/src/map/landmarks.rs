@@ -10,13 +10,52 @@
 //! already explain are left out, U stays well conditioned, and D is the rank found. Works for every kernel; costs n·m·d + n·m²/2
 //! multiply-adds to apply (U⁻¹ is triangular) and stores the landmarks. Williams & Seeger (2001). `docs/book/landmarks.md`.
 
-use bochner_simd::{Apply, Isa, Panels};
+mod choose;
 
-use super::Packed;
+use bochner_simd::{Apply, Isa, Panels};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::choose::Values;
+use super::{MapSpec, Packed, PerPrecision};
 use crate::engine::Check;
-use crate::kernel::{apply, in_double, pack_rows};
+use crate::kernel::{Against, OfAgainst, apply};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
+
+/// How landmarks are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Choice {
+    /// Any row like any other.
+    #[default]
+    Uniform,
+    /// Far from those already taken, in the kernel's own space.
+    KMeansPlusPlus,
+    /// In proportion to their ridge leverage scores.
+    Leverage,
+    /// In proportion to what those already taken leave of them: randomly pivoted Cholesky.
+    Cholesky,
+    /// Somebody else's: [`MapSpec::fit_at`].
+    Given,
+}
+
+impl Choice {
+    pub(super) fn is_usual(&self) -> bool {
+        *self == Choice::Uniform
+    }
+
+    /// Candidates for so many landmarks among rows of so many columns.
+    pub(crate) fn candidates(self, landmarks: usize, columns: usize) -> usize {
+        /// Entries of all candidates, where they are not landmarks all.
+        const ENTRIES: usize = 1 << 24;
+        match self {
+            Choice::Uniform | Choice::Given => landmarks,
+            // More candidates know more of what is rare; all choices cost candidates × landmarks².
+            _ => landmarks.saturating_mul(4).max(8192).min(ENTRIES / columns.max(1)).max(landmarks),
+        }
+    }
+}
 
 /// Landmarks and the inverse of their factor.
 #[derive(Clone, Debug)]
@@ -25,7 +64,7 @@ pub(crate) struct Landmarks {
     rows: Matrix<f64>,
     /// U⁻¹, upper triangular; none for plain kernel values.
     whitening: Option<Matrix<f64>>,
-    packed_rows: Packed,
+    against: PerPrecision<OfAgainst>,
     packed_whitening: Packed,
 }
 
@@ -36,45 +75,118 @@ pub(super) fn validate(tolerance: f64) -> Result<()> {
     Err(Error::Parameter { name: "tolerance", expected: "between 1e-13 and 1", found: tolerance.to_string() })
 }
 
+/// Landmarks from a sample.
+pub(super) fn choose(
+    spec: &MapSpec,
+    choice: Choice,
+    sample: &Sample,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
+    if sample.is_empty() {
+        return Err(Error::NoRows);
+    }
+    let candidates = dense(sample.rows(choice.candidates(spec.features, sample.columns())));
+    spec.kernel.check_rows(&Rows::from(&candidates), 0)?;
+    let values = RowValues { kernel: &spec.kernel, rows: &candidates };
+    let weights = sample.weights(candidates.rows());
+    let chosen = among(choice, &values, &weights, spec.features, spec.seed, check)?;
+    if chosen.is_empty() {
+        return Err(Error::NoLandmark { rows: candidates.rows() });
+    }
+    Ok(Matrix::from_fn(chosen.len(), candidates.columns(), |i, j| candidates.row(chosen[i])[j]))
+}
+
+/// At most `count` of some candidates, by their kernel values. Uniform ones are the first, which come in random order.
+pub(super) fn among(
+    choice: Choice,
+    values: &dyn Values,
+    weights: &[f64],
+    count: usize,
+    seed: u64,
+    check: Check<'_>,
+) -> Result<Vec<usize>> {
+    let choice = match choice {
+        Choice::Uniform => choose::Choice::Uniform,
+        Choice::KMeansPlusPlus => choose::Choice::KMeansPlusPlus,
+        Choice::Leverage => choose::Choice::Leverage { sample: None },
+        Choice::Cholesky => choose::Choice::Cholesky { tolerance: 1e-12 },
+        Choice::Given => {
+            return Err(Error::Unsupported {
+                what: "choosing landmarks that are given".to_owned(),
+                reason: "a sample of rows is not them",
+                instead: "give them to fit_at",
+            });
+        }
+    };
+    choice.choose(values, weights, count, seed, &|done| check(done / 2.0))
+}
+
+/// Kernel values among rows.
+struct RowValues<'a> {
+    kernel: &'a Kernel,
+    rows: &'a Matrix<f64>,
+}
+
+impl Values for RowValues<'_> {
+    fn count(&self) -> usize {
+        self.rows.rows()
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        self.kernel.diagonal(&Rows::from(self.rows))
+    }
+
+    fn columns(&self, chosen: &[usize], out: &mut [f64]) {
+        let all: Vec<usize> = (0..self.count()).collect();
+        self.block(&all, chosen, out);
+    }
+
+    fn block(&self, rows: &[usize], chosen: &[usize], out: &mut [f64]) {
+        use rayon::prelude::*;
+        let part = |numbers: &[usize]| {
+            Matrix::from_fn(numbers.len(), self.rows.columns(), |i, j| self.rows.row(numbers[i])[j])
+        };
+        // The chosen ones as rows, so that a column is contiguous.
+        let others = part(rows);
+        let Ok(against) = Against::new(self.kernel, &Rows::from(&others)) else { return out.fill(f64::NAN) };
+        let fill = |(numbers, out): (&[usize], &mut [f64])| against.fill(&Rows::from(&part(numbers)), out);
+        /// Columns that share one read of the rows.
+        const TOGETHER: usize = 16;
+        chosen.par_chunks(TOGETHER).zip(out.par_chunks_mut(TOGETHER * rows.len().max(1))).for_each(fill);
+    }
+}
+
+/// Rows with all their zeros.
+fn dense(rows: OwnedRows<f64>) -> Matrix<f64> {
+    match rows {
+        OwnedRows::Dense(rows) => rows,
+        sparse @ OwnedRows::Sparse(_) => {
+            let view = sparse.view();
+            let mut rows = Matrix::zeros(view.count(), view.columns());
+            (0..view.count()).for_each(|i| view.densify(i, rows.row_mut(i)));
+            rows
+        }
+    }
+}
+
 impl Landmarks {
-    /// Takes the first `count` rows of the sample, which are uniform, and whitens them if asked.
-    pub(super) fn fit(
-        kernel: Kernel,
-        whiten: bool,
-        tolerance: f64,
-        sample: &Sample,
-        count: usize,
+    /// With these rows; whitened to a tolerance if one is given.
+    pub(super) fn at(
+        kernel: &Kernel,
+        tolerance: Option<f64>,
+        rows: Matrix<f64>,
         check: Check<'_>,
     ) -> Result<Self> {
-        if sample.is_empty() {
-            return Err(Error::NoRows);
-        }
-        let rows = match sample.rows(count) {
-            OwnedRows::Dense(rows) => rows,
-            sparse @ OwnedRows::Sparse(_) => {
-                let view = sparse.view();
-                let mut rows = Matrix::zeros(view.count(), view.columns());
-                (0..view.count()).for_each(|i| view.densify(i, rows.row_mut(i)));
-                rows
-            }
-        };
-        if !whiten {
-            return Ok(Landmarks::new(rows, None));
-        }
+        let Some(tolerance) = tolerance else { return Ok(Landmarks::new(rows, None)) };
         let gram = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
-        let (pivots, lower) = pivoted_cholesky(gram, tolerance, &|done| check(done / 2.0))?;
-        if pivots.is_empty() {
-            return Err(Error::NoLandmark { rows: rows.rows() });
-        }
+        let (pivots, whitening) = whitening(gram, tolerance, check)?;
         let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
-        let inverse = linalg::lower_inverse(&lower, &|done| check((1.0 + done) / 2.0))?;
-        let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);
         Ok(Landmarks::new(kept, Some(whitening)))
     }
 
     /// From stored state.
     pub(crate) fn new(rows: Matrix<f64>, whitening: Option<Matrix<f64>>) -> Self {
-        Landmarks { rows, whitening, packed_rows: Packed::default(), packed_whitening: Packed::default() }
+        Landmarks { rows, whitening, against: PerPrecision::default(), packed_whitening: Packed::default() }
     }
 
     pub(crate) fn rows(&self) -> &Matrix<f64> {
@@ -94,18 +206,19 @@ impl Landmarks {
     }
 
     /// F₁ or F₂ of each row.
-    pub(super) fn apply<T: Scalar>(&self, kernel: Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
+    pub(super) fn apply<T: Scalar>(&self, kernel: &Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
         let count = self.rows.rows();
-        if let (Some(double), true) = (in_double(rows), kernel != Kernel::Linear) {
+        if let Some(double) = kernel.in_double(rows) {
             let mut values = vec![0.0; rows.count() * count];
             self.apply(kernel, &double.view(), &mut values);
             return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
         }
-        let Some(what) = kernel.packed_loop() else { return self.apply_pairwise(kernel, rows, out) };
-        let panels = self.packed_rows.get(|| pack_rows(&Rows::Dense(convert::<T>(&self.rows).view())));
-        let Some(whitening) = &self.whitening else {
-            return apply(rows, panels, &what, out, count);
-        };
+        let against = self.against.get(|| {
+            let rows = convert::<T>(&self.rows);
+            // The kernel was one for these rows when they were chosen.
+            Against::new(kernel, &Rows::from(&rows)).unwrap_or_else(|_| Against::nothing(count))
+        });
+        let Some(whitening) = &self.whitening else { return against.fill(rows, out) };
         let factor = self.packed_whitening.get(|| {
             let column = |j: usize, column: &mut [T]| {
                 (0..=j).for_each(|i| column[i] = T::from_f64(whitening.row(i)[j]));
@@ -113,28 +226,30 @@ impl Landmarks {
             Panels::pack(Isa::best(), count, count, column).upper_triangular()
         });
         let mut values = vec![T::default(); rows.count() * count];
-        apply(rows, panels, &what, &mut values, count);
+        against.fill(rows, &mut values);
         if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
         }
     }
 }
 
-impl Landmarks {
-    /// As [`Landmarks::apply`], with kernel values one by one.
-    fn apply_pairwise<T: Scalar>(&self, kernel: Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
-        let count = self.rows.rows();
-        let landmarks = convert::<T>(&self.rows);
-        let mut values = vec![T::default(); rows.count() * count];
-        kernel.pairwise(rows, &Rows::from(&landmarks), &mut values);
-        let Some(whitening) = &self.whitening else { return out.copy_from_slice(&values) };
-        for (values, out) in values.chunks_exact(count).zip(out.chunks_exact_mut(count)) {
-            for (j, out) in out.iter_mut().enumerate() {
-                let sum: f64 = (0..=j).map(|i| values[i].to_f64() * whitening.row(i)[j]).sum();
-                *out = T::from_f64(sum);
-            }
-        }
+/// The landmarks that are kept, by a Gram matrix of all, and U⁻¹ of them.
+pub(super) fn whitening(
+    gram: Matrix<f64>,
+    tolerance: f64,
+    check: Check<'_>,
+) -> Result<(Vec<usize>, Matrix<f64>)> {
+    let rows = gram.rows();
+    if gram.as_slice().iter().any(|value| !value.is_finite()) {
+        return Err(Error::Overflow { what: "the kernel's values at landmarks" });
     }
+    let (pivots, lower) = pivoted_cholesky(gram, tolerance, &|done| check((1.0 + done) / 4.0))?;
+    if pivots.is_empty() {
+        return Err(Error::NoLandmark { rows });
+    }
+    let inverse = linalg::lower_inverse(&lower, &|done| check((1.0 + done) / 2.0))?;
+    let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);
+    Ok((pivots, whitening))
 }
 
 /// The same entries in another precision.

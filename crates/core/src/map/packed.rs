@@ -1,22 +1,57 @@
-//! A matrix packed for the loops, once for each precision that is asked for.
+//! What is made once for each precision that is asked for.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use bochner_simd::Panels;
 
 use crate::Scalar;
 
-/// Panels in either precision, made when first needed.
-#[derive(Clone, Debug, Default)]
+/// A type for each precision.
 #[doc(hidden)]
-pub struct Packed {
-    pub(crate) single: OnceLock<Panels<f32>>,
-    pub(crate) double: OnceLock<Panels<f64>>,
+pub trait Family {
+    /// The one for T.
+    type Of<T: Scalar>: Clone + fmt::Debug;
 }
 
-impl Packed {
-    /// The panels of one precision.
-    pub(crate) fn get<T: Scalar>(&self, pack: impl FnOnce() -> Panels<T>) -> &Panels<T> {
-        T::slot(self).get_or_init(pack)
+/// One in either precision, made when first needed.
+#[doc(hidden)]
+pub struct PerPrecision<F: Family> {
+    pub(crate) single: OnceLock<F::Of<f32>>,
+    pub(crate) double: OnceLock<F::Of<f64>>,
+}
+
+impl<F: Family> PerPrecision<F> {
+    /// The one of this precision.
+    pub(crate) fn get<T: Scalar>(&self, make: impl FnOnce() -> F::Of<T>) -> &F::Of<T> {
+        T::slot(self).get_or_init(make)
     }
 }
+
+impl<F: Family> Default for PerPrecision<F> {
+    fn default() -> Self {
+        PerPrecision { single: OnceLock::new(), double: OnceLock::new() }
+    }
+}
+
+impl<F: Family> Clone for PerPrecision<F> {
+    fn clone(&self) -> Self {
+        PerPrecision { single: self.single.clone(), double: self.double.clone() }
+    }
+}
+
+impl<F: Family> fmt::Debug for PerPrecision<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PerPrecision").finish_non_exhaustive()
+    }
+}
+
+/// A matrix packed for the loops.
+pub(crate) struct OfPanels;
+
+impl Family for OfPanels {
+    type Of<T: Scalar> = Panels<T>;
+}
+
+/// A matrix packed for the loops, in either precision.
+pub(crate) type Packed = PerPrecision<OfPanels>;

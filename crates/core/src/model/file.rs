@@ -280,13 +280,18 @@ fn checksum<'a>(meta: &Meta, tensors: impl Iterator<Item = (&'a str, &'a [u8])>)
 /// A hash of what the seed makes.
 fn fingerprint(map: &Map) -> String {
     let mut hash = Xxh3::new();
-    let mut add = |numbers: &[f64]| numbers.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    let mut nothing = true;
+    let mut add = |numbers: &[f64]| {
+        nothing = false;
+        numbers.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+    };
     match map.state() {
-        State::Fourier(fourier) => fourier.regenerated().into_iter().for_each(&mut add),
+        State::Part(part) => part.regenerated(&mut add),
         State::Binning(binning) => binning.regenerated().iter().for_each(|numbers| add(numbers)),
-        State::Exact | State::Landmarks(_) => return String::new(),
+        State::Landmarks(_) => {}
     }
-    format!("{:032x}", hash.digest128())
+    // Nothing regenerated, nothing to compare.
+    if nothing { String::new() } else { format!("{:032x}", hash.digest128()) }
 }
 
 /// A tensor to be written.

@@ -230,6 +230,7 @@ impl Model {
         for start in (0..rows.count()).step_by(BLOCK) {
             let end = rows.count().min(start + BLOCK);
             let block = &mut out.as_mut_slice()[start * outputs..end * outputs];
+            self.check_domain(&rows.slice(start..end), start as u64)?;
             engine.install(|| self.decide_block(&rows.slice(start..end), block));
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&Event::Progress { phase: "predict", rows: end as u64, fraction })?;
@@ -247,6 +248,16 @@ impl Model {
         let positions = self.encoder.columns().positions(columns)?;
         let rows = rows_of(table, self.encoder.columns(), &positions)?;
         self.decide(engine, rows.view())
+    }
+
+    /// The kernel has a value for every row, scaled as it sees them.
+    fn check_domain<T: Scalar>(&self, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
+        let kernel = &self.map.spec().kernel;
+        match self.encoder.scaling() {
+            _ if !kernel.has_domain() => Ok(()),
+            Some(scaling) => kernel.check_rows(&scaling.rows::<T, T>(rows).view(), first_row),
+            None => kernel.check_rows(rows, first_row),
+        }
     }
 
     /// Small pieces of a block, side by side; a row's result does not depend on the piece it is in.

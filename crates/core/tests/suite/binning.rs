@@ -2,13 +2,14 @@
 //! correct map would fail it.
 
 use bochner::certify::{Bound, Certificate};
+use bochner::kernel::Width;
 use bochner::{Arrays, Bins, Engine, EngineSpec, Kernel, MapSpec, Matrix, MatrixView, Method, Rows, Target};
 use bochner_testkit::{ALPHA, Relative, assert_close, hoeffding_radius, variance_interval};
 
 use crate::table::{INPUTS, engine, rows, sample};
 
-const LAPLACE: Kernel = Kernel::Laplace { scale: 1.5 };
-const HAT: Kernel = Kernel::Hat { width: 1.7 };
+const LAPLACE: Kernel = Kernel::Laplace { scale: Width::One(1.5) };
+const HAT: Kernel = Kernel::Hat { width: Width::One(1.7) };
 
 /// Two points at moderate distance.
 fn points() -> Matrix<f64> {
@@ -47,11 +48,11 @@ fn grids_are_unbiased() {
     for (kernel, bins, range) in [(LAPLACE, Bins::Fitted, 1.0), (HAT, Bins::Fitted, 1.0), (LAPLACE, few, 2.0)]
     {
         let radius = hoeffding_radius(count, range, ALPHA);
-        let (estimate, k) = (mean(&estimates(kernel, bins, count)), exact(kernel));
+        let (estimate, k) = (mean(&estimates(kernel.clone(), bins, count)), exact(kernel.clone()));
         assert!((estimate - k).abs() <= radius, "{kernel} {bins:?}: {estimate}, not {k}");
         let wider = match kernel {
-            Kernel::Hat { width } => Kernel::Hat { width: 1.1 * width },
-            _ => Kernel::Laplace { scale: 1.65 },
+            Kernel::Hat { width } => Kernel::hat(width.times(1.1)),
+            _ => Kernel::laplace(1.65),
         };
         assert!((estimate - exact(wider)).abs() > radius, "no power against another width");
         assert!((1.0 - k) / 4.0 > 2.0 * radius, "no power against slots without signs");
@@ -90,7 +91,7 @@ fn the_bound_holds_for_nearly_all_seeds() {
     let sampled = sample(Rows::from(&x), 0);
     for bins in [Bins::Fitted, Bins::Hashed { width: 1 << 16 }] {
         let map = |seed| {
-            let spec = MapSpec { seed, ..spec(Kernel::Laplace { scale: 4.0 }, bins, 32) };
+            let spec = MapSpec { seed, ..spec(Kernel::laplace(4.0), bins, 32) };
             spec.fit(&engine(1), &sampled).unwrap()
         };
         let bound = Certificate::measure(&engine(1), &map(0), &sampled).unwrap().bound;
@@ -106,7 +107,7 @@ fn the_bound_holds_for_nearly_all_seeds() {
                 for j in 0..i {
                     let rows = Rows::from(&z);
                     let estimate = Kernel::Linear.eval(&rows, i, &rows, j);
-                    let k = Kernel::Laplace { scale: 4.0 }.eval(&Rows::from(&x), i, &Rows::from(&x), j);
+                    let k = Kernel::laplace(4.0).eval(&Rows::from(&x), i, &Rows::from(&x), j);
                     worst = worst.max((estimate - k).abs());
                 }
             }
@@ -148,7 +149,7 @@ fn bins_are_those_of_rows_with_weight() {
     let targets = vec![0.0; 5000];
     let none = || MatrixView::new(&targets, 5000, 1).unwrap();
     let target = Target::Numbers { outputs: 1 };
-    let spec = spec(Kernel::Laplace { scale: 0.5 }, Bins::Fitted, 20);
+    let spec = spec(Kernel::laplace(0.5), Bins::Fitted, 20);
     let fit = |weights: Option<&[f64]>, threads| {
         let arrays = Arrays::new(Rows::from(&x), none(), weights, target.clone()).unwrap();
         spec.fit_certified(&engine(threads), &arrays).unwrap().0
@@ -180,7 +181,7 @@ fn fitting_and_applying_at_once_changes_nothing() {
         assert_eq!(bytes(map, certificate), bytes(at_once.0, at_once.1));
     };
     for bins in [Bins::Fitted, Bins::Hashed { width: 8 }] {
-        for kernel in [Kernel::Laplace { scale: 0.5 }, Kernel::Laplace { scale: 1e-12 }] {
+        for kernel in [Kernel::laplace(0.5), Kernel::laplace(1e-12)] {
             let spec = spec(kernel, bins, 21);
             for threads in [1, 2, 7] {
                 same(Rows::from(&dense), &spec, &engine(threads));
@@ -205,7 +206,7 @@ fn fitting_and_applying_at_once_changes_nothing() {
 fn what_binning_cannot_do_is_refused() {
     let refused = |kernel, bins| spec(kernel, bins, 10).build(INPUTS).unwrap_err().to_string();
     let hashed = Bins::Hashed { width: 4 };
-    let text = refused(Kernel::Gaussian { sigma: 1.0 }, hashed);
+    let text = refused(Kernel::gaussian(1.0), hashed);
     assert!(text.contains("not convex") && text.contains("laplace"), "{text}");
     assert!(refused(Kernel::Linear, hashed).contains("product of one-dimensional"));
     assert!(refused(LAPLACE, Bins::Fitted).contains("fit it to rows"));

@@ -33,14 +33,43 @@ fn features_are_those_of_an_independent_script() {
     assert_eq!(cases.len(), 6);
     for case in cases {
         let kernel = match case.kernel.as_str() {
-            "gaussian" => Kernel::Gaussian { sigma: case.width },
-            _ => Kernel::Laplace { scale: case.width },
+            "gaussian" => Kernel::gaussian(case.width),
+            _ => Kernel::laplace(case.width),
         };
         let method = Method::Fourier { form: case.form, draw: case.draw };
         let map = MapSpec { kernel, method, features: case.features, seed: case.seed }.build(3).unwrap();
         let x = Matrix::new(3, 3, case.rows.concat()).unwrap();
         let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
         assert_close(z.as_slice(), &case.expected.concat(), Absolute(1e-13));
+    }
+}
+
+#[derive(Deserialize)]
+struct Values {
+    rows: Vec<Vec<f64>>,
+    cases: Vec<KernelCase>,
+}
+
+#[derive(Deserialize)]
+struct KernelCase {
+    kernel: String,
+    values: Vec<Vec<f64>>,
+}
+
+/// `golden/kernels.py` computes them with 40 digits from the formulas alone.
+#[test]
+fn kernel_values_are_those_of_an_independent_script() {
+    let found: Values =
+        serde_json::from_str(&std::fs::read_to_string(golden("kernels.json")).unwrap()).unwrap();
+    assert_eq!(found.cases.len(), 31);
+    let x = Matrix::new(4, 4, found.rows.concat()).unwrap();
+    for case in found.cases {
+        let kernel: Kernel = case.kernel.parse().unwrap();
+        let gram = kernel.gram(&Rows::from(&x), &Rows::from(&x)).unwrap();
+        // An angle near zero has half the digits of its cosine.
+        let loss = if case.kernel.starts_with("arc_cosine") { 1e-8 } else { 1e-13 };
+        let size = case.values.concat().into_iter().fold(1.0, f64::max);
+        assert_close(gram.as_slice(), &case.values.concat(), Absolute(loss * size));
     }
 }
 
@@ -69,7 +98,7 @@ fn model_files_of_every_version_still_predict_the_same() {
 fn write(x: &Matrix<f64>, classes: &[u32], landmarks: bool) -> Model {
     let y = Matrix::new(50, 1, classes.iter().map(|&c| f64::from(c)).collect()).unwrap();
     let labels = Labels::new(LabelKind::Text, vec!["ash".into(), "beech".into(), "chêne".into()]);
-    let kernel = Kernel::Gaussian { sigma: 2.0 };
+    let kernel = Kernel::gaussian(2.0);
     let spec = if landmarks { MapSpec::landmarks(kernel) } else { MapSpec::auto(kernel) };
     let ridge = Ridge::new(MapSpec { features: 16, seed: 9, ..spec });
     let arrays = Arrays::new(Rows::from(x), y.view(), None, Target::Classes { labels }).unwrap();

@@ -13,7 +13,7 @@ fn model(method: Option<Method>) -> Model {
     let (x, _) = rows(60);
     let y = Matrix::from_fn(60, 1, |i, _| (i % 3) as f64);
     let labels = Labels::new(LabelKind::Integer, vec!["0".into(), "1".into(), "2".into()]);
-    let kernel = Kernel::Gaussian { sigma: 1.0 };
+    let kernel = Kernel::gaussian(1.0);
     let usual = MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel) };
     let map = MapSpec { method: method.unwrap_or(usual.method), ..usual };
     let arrays = Arrays::new(Rows::from(&x), y.view(), None, Target::Classes { labels }).unwrap();
@@ -161,8 +161,8 @@ fn maps_alone_are_checked_too() {
         let certificate = bochner::Certificate::measure(&Engine::default(), &map, &sampled).unwrap();
         Model::of_map(map, certificate).to_bytes().unwrap()
     };
-    let kernel = Kernel::Gaussian { sigma: 1.0 };
-    let fourier = bytes(MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel) });
+    let kernel = Kernel::gaussian(1.0);
+    let fourier = bytes(MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel.clone()) });
     let wide = forged(&fourier, "\"input_dim\":7", "\"input_dim\":300000000");
     assert!(matches!(Model::from_bytes(&wide), Err(Error::Memory { .. })));
     let landmarks = bytes(MapSpec { features: 5, seed: 5, ..MapSpec::landmarks(kernel) });

@@ -15,7 +15,7 @@ fn numbers() -> Target {
 
 fn fit(x: &Matrix<f64>, y: &[f64], weights: Option<&[f64]>) -> Result<bochner::Model, Error> {
     let y = bochner::MatrixView::new(y, y.len(), 1)?;
-    let map = MapSpec { features: 16, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    let map = MapSpec { features: 16, ..MapSpec::auto(Kernel::gaussian(1.0)) };
     Ridge::new(map).fit(&engine(2), &Arrays::new(Rows::from(x), y, weights, numbers())?)
 }
 
@@ -58,7 +58,7 @@ fn shapes_that_do_not_fit_are_named() {
 #[test]
 fn parameters_outside_their_domain_are_named() {
     let build = |spec: MapSpec| spec.build(3).unwrap_err().to_string();
-    let gaussian = MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 });
+    let gaussian = MapSpec::fourier(Kernel::gaussian(1.0));
     assert_eq!(
         build(MapSpec { features: 0, ..gaussian.clone() }),
         "expected features to be at least 1, found 0"
@@ -68,9 +68,9 @@ fn parameters_outside_their_domain_are_named() {
         "expected features to be even for (cos, sin) pairs, found 7"
     );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let text = build(MapSpec::fourier(Kernel::Gaussian { sigma: bad }));
+        let text = build(MapSpec::fourier(Kernel::gaussian(bad)));
         assert_eq!(text, format!("expected sigma to be between 1e-18 and 1e18, found {bad}"));
-        let text = build(MapSpec::fourier(Kernel::Laplace { scale: bad }));
+        let text = build(MapSpec::fourier(Kernel::laplace(bad)));
         assert_eq!(text, format!("expected scale to be between 1e-18 and 1e18, found {bad}"));
     }
     assert!(build(MapSpec::fourier(Kernel::Linear)).contains("no spectral law"));
@@ -93,19 +93,18 @@ fn parameters_outside_their_domain_are_named() {
 fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
     let (x, _) = rows(10);
     let y = vec![0.0; 10];
-    let huge = MapSpec { features: 1 << 40, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    let huge = MapSpec { features: 1 << 40, ..MapSpec::auto(Kernel::gaussian(1.0)) };
     let error = Ridge::new(huge.clone()).fit(&engine(1), &(&x, &y)).unwrap_err();
     assert!(matches!(error, Error::Memory { needed, .. } if needed > 1 << 40), "{error}");
     assert!(matches!(huge.build(7), Err(Error::Memory { .. })));
     let small = EngineSpec { memory_limit: Some(10 << 20), ..EngineSpec::default() }.build();
-    let error =
-        Ridge::new(MapSpec::auto(Kernel::Gaussian { sigma: 1.0 })).fit(&small, &(&x, &y)).unwrap_err();
+    let error = Ridge::new(MapSpec::auto(Kernel::gaussian(1.0))).fit(&small, &(&x, &y)).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("2048 features") && text.contains("10.0 MiB") && text.contains("raise the limit"),
         "{text}"
     );
-    let most = MapSpec { features: usize::MAX - 1, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    let most = MapSpec { features: usize::MAX - 1, ..MapSpec::auto(Kernel::gaussian(1.0)) };
     assert!(matches!(most.build(usize::MAX), Err(Error::Memory { .. })));
 }
 
@@ -141,7 +140,7 @@ fn constant_rows_give_a_constant_model() {
     let y: Vec<f64> = (0..40).map(|i| f64::from(i % 4)).collect();
     for value in [0.0, 0.7, 3.3] {
         let single = Matrix::<f32>::from_fn(40, 3, |_, _| value as f32);
-        let map = MapSpec { features: 64, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+        let map = MapSpec { features: 64, ..MapSpec::auto(Kernel::gaussian(1.0)) };
         let model = Ridge::new(map).fit(&engine(1), &(&single, &y)).unwrap();
         let found = model.decide(&engine(1), Rows::from(&single)).unwrap();
         assert!((found.row(0)[0] - 1.5).abs() < 1e-4, "{}", found.row(0)[0]);
@@ -151,7 +150,7 @@ fn constant_rows_give_a_constant_model() {
 /// A few orthogonal frequencies of many columns need the memory of a few columns.
 #[test]
 fn wide_rows_take_few_orthogonal_frequencies() {
-    let spec = MapSpec { features: 4, ..MapSpec::auto(Kernel::Gaussian { sigma: 1.0 }) };
+    let spec = MapSpec { features: 4, ..MapSpec::auto(Kernel::gaussian(1.0)) };
     let map = spec.build(2_000_000).unwrap();
     assert_eq!(map.output_dim(), 4);
 }
@@ -202,7 +201,7 @@ fn a_kernel_too_wide_for_the_precision_is_told() {
     let y: Vec<f64> = (0..300).map(|i| x.row(i)[0].sin() + x.row(i)[1] * x.row(i)[0]).collect();
     let listener = std::sync::Arc::new(Listener::default());
     let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
-    let ridge = |sigma| Ridge::new(MapSpec { features: 256, ..MapSpec::fourier(Kernel::Gaussian { sigma }) });
+    let ridge = |sigma| Ridge::new(MapSpec { features: 256, ..MapSpec::fourier(Kernel::gaussian(sigma)) });
     ridge(1.0).fit(&engine, &(&single, &y)).unwrap();
     assert!(listener.0.lock().unwrap().is_empty());
     ridge(30.0).fit(&engine, &(&single, &y)).unwrap();
@@ -243,8 +242,9 @@ fn any_method() -> impl Strategy<Value = Method> {
             form: if pairs { FourierForm::Pairs } else { FourierForm::Offset },
             draw: if orthogonal { FrequencyDraw::Orthogonal } else { FrequencyDraw::Independent },
         }),
-        (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)])
-            .prop_map(|(whiten, tolerance)| Method::Landmarks { whiten, tolerance }),
+        (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)]).prop_map(
+            |(whiten, tolerance)| Method::Landmarks { whiten, tolerance, choice: Default::default() }
+        ),
     ]
 }
 
@@ -260,8 +260,8 @@ fn any_kernel() -> impl Strategy<Value = Kernel> {
     ];
     (0..3, width).prop_map(|(kind, width)| match kind {
         0 => Kernel::Linear,
-        1 => Kernel::Gaussian { sigma: width },
-        _ => Kernel::Laplace { scale: width },
+        1 => Kernel::gaussian(width),
+        _ => Kernel::laplace(width),
     })
 }
 

@@ -4,8 +4,8 @@ use crate::table::{INPUTS, engine, fitted, rows, sample, single, specs};
 use bochner::certify::Certificate;
 use bochner::encode::Precision;
 use bochner::{
-    Arrays, Auto, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Model, Ridge,
-    Rows, Target,
+    Arrays, Auto, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Method, Model,
+    Ridge, Rows, Target,
 };
 use bochner_testkit::{
     Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression,
@@ -16,7 +16,11 @@ fn features_have_the_shape_that_the_map_says() {
     for spec in specs() {
         let map = fitted(&spec);
         assert_eq!(map.input_dim(), INPUTS);
-        assert!(spec.is_sparse() || map.output_dim() <= spec.features, "{spec:?}");
+        let own_size = matches!(spec.method, Method::Exact | Method::Taylor { .. });
+        assert!(own_size || spec.is_sparse() || map.output_dim() <= spec.features, "{spec:?}");
+        if !spec.needs_sample() {
+            assert_eq!(map.output_dim(), spec.output_dim(INPUTS), "{spec:?}");
+        }
         for n in [0, 1, 2, 65] {
             let features = map.transform(&engine(2), &Rows::from(&rows(n).0)).unwrap();
             assert_eq!((features.rows(), features.columns()), (n, map.output_dim()), "{spec:?}");
@@ -30,7 +34,8 @@ fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
     for spec in specs() {
         let features = |spec: &MapSpec| fitted(spec).transform(&engine(1), &Rows::from(&x)).unwrap();
         assert_same_bits(features(&spec).as_slice(), features(&spec).as_slice());
-        if spec.kernel != Kernel::Linear {
+        let has_chance = spec.recipe(INPUTS).unwrap().is_none_or(|recipe| recipe.variance() != Some(0.0));
+        if has_chance && spec.kernel != Kernel::Constant {
             let other = MapSpec { seed: spec.seed + 1, ..spec.clone() };
             assert_ne!(features(&other).as_slice(), features(&spec).as_slice(), "{spec:?}");
         }
@@ -108,7 +113,8 @@ fn single_precision_follows_double() {
         for (i, j) in [(0, 0), (0, 1), (5, 70), (33, 34)] {
             let double = inner(&|i, c| a.row(i)[c], i, j);
             let single = inner(&|i, c| f64::from(b.row(i)[c]), i, j);
-            assert!((double - single).abs() < 2e-4, "{double} and {single} of {spec:?}");
+            let size = inner(&|i, c| a.row(i)[c], i, i).max(inner(&|i, c| a.row(i)[c], j, j));
+            assert!((double - single).abs() < 2e-4 * (1.0 + size), "{double} and {single} of {spec:?}");
         }
     }
 }
@@ -144,17 +150,19 @@ fn the_residual_bounds_the_error_of_landmarks() {
         let inner = |i: usize, j: usize| z.row(i).iter().zip(z.row(j)).map(|(a, b)| a * b).sum::<f64>();
         let exact = |i, j| spec.kernel.eval(&Rows::from(&x), i, &Rows::from(&x), j);
         let residual = |i| exact(i, i) - inner(i, i);
+        let size = (0..120).map(|i| exact(i, i)).fold(1.0, f64::max);
         let mut some_error = false;
         for i in 0..120 {
-            assert!(residual(i) > -1e-9, "{} at {i} of {spec:?}", residual(i));
+            assert!(residual(i) > -1e-9 * size, "{} at {i} of {spec:?}", residual(i));
             for j in 0..i {
                 let error = (exact(i, j) - inner(i, j)).abs();
                 let bound = (residual(i).max(0.0) * residual(j).max(0.0)).sqrt();
-                assert!(error <= bound + 1e-9, "{error} > {bound} of {spec:?}");
+                assert!(error <= bound + 1e-9 * size, "{error} > {bound} of {spec:?}");
                 some_error |= error > 1e-3;
             }
         }
-        assert!(some_error || spec.kernel == Kernel::Linear, "the test has no power for {spec:?}");
+        // Kernels of few features are explained by 30 landmarks.
+        assert!(some_error || map.output_dim() < 30, "the test has no power for {spec:?}");
     }
 }
 
@@ -162,9 +170,10 @@ fn the_residual_bounds_the_error_of_landmarks() {
 #[test]
 fn all_rows_as_landmarks_reproduce_the_kernel() {
     let (x, _) = rows(60);
-    for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 1.0 }, Kernel::Laplace { scale: 2.0 }] {
-        let method = bochner::Method::Landmarks { whiten: true, tolerance: 1e-12 };
-        let spec = MapSpec { kernel, method, features: 60, seed: 0 };
+    for kernel in [Kernel::Linear, Kernel::gaussian(1.0), Kernel::laplace(2.0)] {
+        let method =
+            bochner::Method::Landmarks { whiten: true, tolerance: 1e-12, choice: Default::default() };
+        let spec = MapSpec { kernel: kernel.clone(), method, features: 60, seed: 0 };
         let map = spec.fit(&Engine::default(), &sample(Rows::from(&x), 0)).unwrap();
         let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         let gram = kernel.gram(&Rows::from(&x), &Rows::from(&x)).unwrap();
@@ -177,36 +186,8 @@ fn all_rows_as_landmarks_reproduce_the_kernel() {
     }
 }
 
-#[test]
-fn kernels_agree_with_their_definition_in_every_form() {
-    let (dense, sparse) = rows(30);
-    let naive = |kernel: Kernel, x: &[f64], y: &[f64]| match kernel {
-        Kernel::Gaussian { sigma } => bochner_testkit::gaussian(x, y, sigma),
-        Kernel::Laplace { scale } => bochner_testkit::laplace(x, y, scale),
-        _ => bochner_testkit::linear(x, y),
-    };
-    for kernel in [Kernel::Linear, Kernel::Gaussian { sigma: 0.8 }, Kernel::Laplace { scale: 3.0 }] {
-        let expected = bochner_testkit::gram(dense.as_slice(), 30, dense.as_slice(), 30, INPUTS, |x, y| {
-            naive(kernel, x, y)
-        });
-        let (d, s) = (Rows::from(&dense), Rows::from(&sparse));
-        for (x, y) in [(&d, &d), (&d, &s), (&s, &d), (&s, &s)] {
-            assert_close(kernel.gram(x, y).unwrap().as_slice(), &expected, Absolute(1e-13));
-            let pairs: Vec<f64> = (0..900).map(|at| kernel.eval(x, at / 30, y, at % 30)).collect();
-            assert_close(&pairs, &expected, Absolute(1e-14));
-        }
-        let diagonal: Vec<f64> = (0..30).map(|i| expected[31 * i]).collect();
-        assert_close(&kernel.diagonal(&s), &diagonal, Absolute(1e-13));
-        let lone = single(&dense);
-        let gram = kernel.gram(&Rows::from(&lone), &Rows::from(&lone)).unwrap();
-        let gram: Vec<f64> = gram.as_slice().iter().map(|&k| f64::from(k)).collect();
-        let size = expected.iter().copied().fold(1.0, f64::max);
-        assert_close(&gram, &expected, Absolute(2e-6 * size));
-    }
-}
-
 fn model(x: Rows<'_, f64>, y: &Matrix<f64>, target: &Target, threads: usize, lambda: Lambda) -> Model {
-    let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+    let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
     let arrays = Arrays::new(x, y.view(), None, target.clone()).unwrap();
     Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap()
 }
@@ -224,7 +205,7 @@ fn models_have_the_same_bytes_for_any_number_of_threads() {
         let one = bytes(1);
         assert!(one == bytes(2) && one == bytes(7), "n = {n}, {targets} targets");
         let fit = |threads| {
-            let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+            let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
             let arrays = Arrays::new(Rows::from(&lone), y.view(), None, target.clone()).unwrap();
             Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap().to_bytes().unwrap()
         };
@@ -239,7 +220,7 @@ fn large_landmark_models_have_the_same_bytes_for_any_number_of_threads() {
     let (x, y) = regression(2500, INPUTS, 1, 17);
     let (x, y) = (Matrix::new(2500, INPUTS, x).unwrap(), y);
     let bytes = |threads| {
-        let map = MapSpec { features: 300, seed: 5, ..MapSpec::landmarks(Kernel::Laplace { scale: 8.0 }) };
+        let map = MapSpec { features: 300, seed: 5, ..MapSpec::landmarks(Kernel::laplace(8.0)) };
         Ridge::new(map).fit(&engine(threads), &(&x, &y)).unwrap().to_bytes().unwrap()
     };
     let one = bytes(1);
@@ -253,7 +234,7 @@ fn large_models_of_one_target_have_the_same_bytes_for_any_number_of_threads() {
     let (x, y) = (Matrix::new(1500, INPUTS, x).unwrap(), y);
     for features in [514, 700] {
         let bytes = |threads| {
-            let map = MapSpec { features, seed: 5, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) };
+            let map = MapSpec { features, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
             let ridge = Ridge { map, lambda: Lambda::Given { value: 1e-4 }, intercept: true };
             ridge.fit(&engine(threads), &(&x, &y)).unwrap().to_bytes().unwrap()
         };
@@ -325,7 +306,7 @@ fn offsets_of_targets_and_units_of_weights_do_not_matter() {
         let rows = single(&x);
         let target = Target::Numbers { outputs: 1 };
         let arrays = Arrays::new(Rows::from(&rows), shifted.view(), Some(&weights), target).unwrap();
-        let map = MapSpec { features: 100, seed: 1, ..MapSpec::auto(Kernel::Gaussian { sigma: 3.0 }) };
+        let map = MapSpec { features: 100, seed: 1, ..MapSpec::auto(Kernel::gaussian(3.0)) };
         let model = Ridge::new(map).fit(&engine(2), &arrays).unwrap();
         let found = model.decide(&engine(1), Rows::from(&rows)).unwrap();
         (model.training().unwrap().lambda, found.as_slice().iter().map(|y| y - offset).collect::<Vec<_>>())
@@ -345,7 +326,7 @@ fn sparse_rows_in_single_precision_keep_their_digits() {
     let dense = Matrix::<f32>::from_fn(n, d, |i, j| 1.0 + 1e-3 * ((i * 31 + j * 17) % 13) as f32);
     let mut sparse = Csr::empty(d);
     (0..n).for_each(|i| sparse.push_row(dense.row(i).iter().enumerate().map(|(j, &x)| (j as u32, x))));
-    for kernel in [Kernel::Gaussian { sigma: 0.05 }, Kernel::Laplace { scale: 1.0 }] {
+    for kernel in [Kernel::gaussian(0.05), Kernel::laplace(1.0)] {
         let (d, s) = (Rows::from(&dense), Rows::from(&sparse));
         let expected: Vec<f64> = (0..n * n).map(|at| kernel.eval(&d, at / n, &d, at % n)).collect();
         for (x, y) in [(&d, &d), (&s, &d), (&s, &s)] {
@@ -413,7 +394,9 @@ fn saving_and_loading_a_model_gives_the_same_predictions() {
 fn weight_equals_repetition_through_the_whole_fit() {
     let (n, targets) = (90, 2);
     let (x, y) = regression(n, INPUTS, targets, 10);
-    let (x, y) = (Matrix::new(n, INPUTS, x).unwrap(), Matrix::new(n, targets, y).unwrap());
+    // No entry is negative: some kernels want it so.
+    let x = Matrix::from_fn(n, INPUTS, |i, j| x[i * INPUTS + j].abs());
+    let y = Matrix::new(n, targets, y).unwrap();
     let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
     let repeated: Vec<usize> = (0..n).rev().flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
     let take = |m: &Matrix<f64>| Matrix::from_fn(repeated.len(), m.columns(), |i, j| m.row(repeated[i])[j]);

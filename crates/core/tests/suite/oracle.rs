@@ -29,7 +29,7 @@ fn arrays<'a>(p: &'a Problem, weighted: bool) -> Arrays<'a> {
 }
 
 fn spec(features: usize) -> MapSpec {
-    MapSpec { features, seed: 3, ..MapSpec::auto(Kernel::Gaussian { sigma: 2.0 }) }
+    MapSpec { features, seed: 3, ..MapSpec::auto(Kernel::gaussian(2.0)) }
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn curve_of_refitting(n: usize, features: usize, every: usize) {
 #[test]
 fn with_all_rows_as_landmarks_it_is_kernel_ridge() {
     let p = problem(60, 1);
-    let kernel = Kernel::Laplace { scale: 3.0 };
-    let method = Method::Landmarks { whiten: true, tolerance: 1e-13 };
-    let map = MapSpec { kernel, method, features: 60, seed: 0 };
+    let kernel = Kernel::laplace(3.0);
+    let method = Method::Landmarks { whiten: true, tolerance: 1e-13, choice: Default::default() };
+    let map = MapSpec { kernel: kernel.clone(), method, features: 60, seed: 0 };
     let lambda = 1e-3;
     let model = Ridge { map, lambda: Lambda::Given { value: lambda }, intercept: true }
         .fit(&engine(1), &arrays(&p, false))

@@ -1,6 +1,7 @@
 //! What holds in expectation. Seeds are fixed; each assertion states the rate at which a correct map would fail it if they were not.
 
 use bochner::certify::{Bound, Certificate};
+use bochner::kernel::Width;
 use bochner::{Engine, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Rows};
 use bochner_testkit::{
     ALPHA, Absolute, assert_close, bernstein_radius, binomial_upper, hoeffding_radius, variance_interval,
@@ -37,8 +38,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: 0.8 };
-const LAPLACE: Kernel = Kernel::Laplace { scale: 1.5 };
+const GAUSSIAN: Kernel = Kernel::Gaussian { sigma: Width::One(0.8) };
+const LAPLACE: Kernel = Kernel::Laplace { scale: Width::One(1.5) };
 
 /// Every kind of Fourier map: its kernel, form, draw and the length of the interval that one estimate lies in.
 fn maps() -> Vec<(Kernel, FourierForm, FrequencyDraw, f64)> {
@@ -61,13 +62,13 @@ fn fourier_maps_are_unbiased() {
     let count = 400_000;
     for (kernel, form, draw, range) in maps() {
         let radius = hoeffding_radius(count, range, ALPHA);
-        let estimate = mean(&estimates(kernel, form, draw, 6, count));
-        let error = (estimate - exact(kernel)).abs();
-        assert!(error <= radius, "{kernel} {form:?} {draw:?}: {estimate}, not {}", exact(kernel));
+        let estimate = mean(&estimates(kernel.clone(), form, draw, 6, count));
+        let error = (estimate - exact(kernel.clone())).abs();
+        assert!(error <= radius, "{kernel} {form:?} {draw:?}: {estimate}, not {}", exact(kernel.clone()));
 
-        let wider = match kernel {
-            Kernel::Gaussian { sigma } => Kernel::Gaussian { sigma: 1.1 * sigma },
-            Kernel::Laplace { scale } => Kernel::Laplace { scale: 1.1 * scale },
+        let wider = match kernel.clone() {
+            Kernel::Gaussian { sigma } => Kernel::gaussian(sigma.times(1.1)),
+            Kernel::Laplace { scale } => Kernel::laplace(scale.times(1.1)),
             other => other,
         };
         assert!(
@@ -76,7 +77,7 @@ fn fourier_maps_are_unbiased() {
         );
         let factor = if form == FourierForm::Offset { 0.5 } else { 1.05 };
         assert!(
-            (factor * estimate - exact(kernel)).abs() > radius,
+            (factor * estimate - exact(kernel.clone())).abs() > radius,
             "no power against a wrong scale: {kernel} {form:?}"
         );
     }
@@ -108,7 +109,7 @@ fn fourier_maps_have_their_variance() {
     let k = exact(GAUSSIAN);
     let pairs = (1.0 - k * k).powi(2) / features;
     let offset = (1.0 + k.powi(4) / 2.0 - k * k) / features;
-    let (l, l2) = (exact(LAPLACE), exact(Kernel::Laplace { scale: 0.75 }));
+    let (l, l2) = (exact(LAPLACE), exact(Kernel::laplace(0.75)));
     let laplace = (1.0 + l2 - 2.0 * l * l) / features;
     let cases = [
         (GAUSSIAN, FourierForm::Pairs, 2.0, pairs, [offset, pairs / 2.0]),
@@ -116,7 +117,7 @@ fn fourier_maps_have_their_variance() {
         (LAPLACE, FourierForm::Pairs, 2.0, laplace, [laplace / 2.0, laplace * 1.3]),
     ];
     for (kernel, form, range, variance, mutants) in cases {
-        let samples = estimates(kernel, form, FrequencyDraw::Independent, features as usize, count);
+        let samples = estimates(kernel.clone(), form, FrequencyDraw::Independent, features as usize, count);
         let (low, high) = variance_interval(&samples, range, ALPHA);
         assert!(low <= variance && variance <= high, "{kernel} {form:?}: {variance} outside [{low}, {high}]");
         for mutant in mutants {
@@ -159,7 +160,7 @@ fn the_finite_set_bound_holds_for_nearly_all_seeds() {
         let (seeds, mut broken, mut third) = (400, 0, 0);
         for seed in 0..seeds {
             let method = Method::Fourier { form, draw: FrequencyDraw::Independent };
-            let spec = MapSpec { kernel: Kernel::Gaussian { sigma: 1.0 }, method, features: 200, seed };
+            let spec = MapSpec { kernel: Kernel::gaussian(1.0), method, features: 200, seed };
             let map = spec.fit(&Engine::default(), &sampled).unwrap();
             let Bound::FiniteSet { epsilon, points, holds, .. } =
                 Certificate::measure(&Engine::default(), &map, &sampled).unwrap().bound
@@ -195,7 +196,7 @@ fn the_measured_error_covers_the_mean_over_all_pairs() {
     let view = Rows::from(&x);
     let mut failures = 0;
     for seed in 0..100 {
-        let spec = MapSpec { features: 20, seed, ..MapSpec::fourier(Kernel::Gaussian { sigma: 1.0 }) };
+        let spec = MapSpec { features: 20, seed, ..MapSpec::fourier(Kernel::gaussian(1.0)) };
         let map = spec.fit(&Engine::default(), &sampled).unwrap();
         let measured = Certificate::measure(&Engine::default(), &map, &sampled).unwrap().measured.unwrap();
         let z = map.transform(&Engine::default(), &view).unwrap();
@@ -242,7 +243,7 @@ fn the_error_falls_with_the_root_of_the_number_of_features() {
 fn landmarks_are_certified_on_other_rows() {
     let n = 6000;
     let x = Matrix::new(n, 3, bochner_testkit::normals(n, 3, 40)).unwrap();
-    let spec = MapSpec { features: 500, ..MapSpec::landmarks(Kernel::Laplace { scale: 2.0 }) };
+    let spec = MapSpec { features: 500, ..MapSpec::landmarks(Kernel::laplace(2.0)) };
     let target = bochner::Target::Numbers { outputs: 1 };
     let sampled = bochner::sweep::sweep(
         &Engine::default(),
@@ -278,7 +279,10 @@ fn plain_kernel_values_claim_nothing_and_exact_maps_are_exact() {
             MapSpec { kernel, method, features: INPUTS, seed: 0 }.fit(&Engine::default(), &sampled).unwrap();
         Certificate::measure(&Engine::default(), &map, &sampled).unwrap()
     };
-    let plain = certificate(Method::Landmarks { whiten: false, tolerance: 1e-7 }, GAUSSIAN);
+    let plain = certificate(
+        Method::Landmarks { whiten: false, tolerance: 1e-7, choice: Default::default() },
+        GAUSSIAN,
+    );
     assert_eq!((plain.bound, plain.measured), (Bound::NoApproximation, None));
     let linear = certificate(Method::Exact, Kernel::Linear);
     assert_eq!((linear.bound, linear.measured), (Bound::Exact, None));

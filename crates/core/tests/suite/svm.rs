@@ -50,12 +50,12 @@ fn error(model: &Model, x: &Matrix<f64>, y: &Matrix<f64>) -> f64 {
 }
 
 fn gaussian(features: usize) -> MapSpec {
-    MapSpec { features, seed: 3, ..MapSpec::auto(Kernel::Gaussian { sigma: 0.8 }) }
+    MapSpec { features, seed: 3, ..MapSpec::auto(Kernel::gaussian(0.8)) }
 }
 
 fn binning(bins: Bins) -> MapSpec {
     let method = Method::Binning { bins };
-    MapSpec { kernel: Kernel::Laplace { scale: 2.0 }, method, features: 60, seed: 3 }
+    MapSpec { kernel: Kernel::laplace(2.0), method, features: 60, seed: 3 }
 }
 
 fn given(map: MapSpec, hinge: Hinge) -> Svm {
@@ -191,10 +191,8 @@ fn what_makes_no_sense_is_refused_with_the_numbers() {
 #[test]
 fn an_exact_machine_has_one_output_for_each_pair() {
     let (x, y) = rings(240, 4, 8);
-    for kernel in
-        [Kernel::Gaussian { sigma: 0.7 }, Kernel::Laplace { scale: 1.5 }, Kernel::Hat { width: 3.0 }]
-    {
-        let svm = ExactSvm { cost: 3.0, tolerance: 1e-6, ..ExactSvm::new(kernel) };
+    for kernel in [Kernel::gaussian(0.7), Kernel::laplace(1.5), Kernel::hat(3.0)] {
+        let svm = ExactSvm { cost: 3.0, tolerance: 1e-6, ..ExactSvm::new(kernel.clone()) };
         let model = svm.fit(&engine(2), &source(Rows::from(&x), &y, None, 4)).unwrap();
         let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
         assert_eq!(outputs.columns(), 6);
@@ -251,7 +249,7 @@ fn an_exact_machine_has_one_output_for_each_pair() {
 #[test]
 fn an_exact_machine_keeps_the_laws() {
     let (x, y) = rings(150, 3, 9);
-    let svm = ExactSvm { cost: 2.0, ..ExactSvm::new(Kernel::Gaussian { sigma: 0.7 }) };
+    let svm = ExactSvm { cost: 2.0, ..ExactSvm::new(Kernel::gaussian(0.7)) };
     let plain = svm.fit(&engine(1), &source(Rows::from(&x), &y, None, 3)).unwrap();
     // Threads and files.
     let bytes = plain.to_bytes().unwrap();
@@ -290,12 +288,12 @@ fn an_exact_machine_keeps_the_laws() {
 fn an_exact_machine_refuses_what_makes_no_sense() {
     let (x, y) = rings(60, 2, 10);
     let arrays = Arrays::new(Rows::from(&x), y.view(), None, labels(2)).unwrap();
-    let svm = ExactSvm::new(Kernel::Gaussian { sigma: 1.0 });
+    let svm = ExactSvm::new(Kernel::gaussian(1.0));
     let tight = EngineSpec { memory_limit: Some(10_000), ..EngineSpec::default() }.build();
     assert!(matches!(svm.fit(&tight, &arrays), Err(Error::Memory { .. })));
-    assert!(ExactSvm { cost: 0.0, ..svm }.fit(&engine(1), &arrays).is_err());
-    assert!(ExactSvm { tolerance: f64::NAN, ..svm }.fit(&engine(1), &arrays).is_err());
-    assert!(ExactSvm { kernel: Kernel::Gaussian { sigma: -1.0 }, ..svm }.fit(&engine(1), &arrays).is_err());
+    assert!(ExactSvm { cost: 0.0, ..svm.clone() }.fit(&engine(1), &arrays).is_err());
+    assert!(ExactSvm { tolerance: f64::NAN, ..svm.clone() }.fit(&engine(1), &arrays).is_err());
+    assert!(ExactSvm { kernel: Kernel::gaussian(-1.0), ..svm.clone() }.fit(&engine(1), &arrays).is_err());
     let numbers = Arrays::new(Rows::from(&x), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
     assert!(matches!(svm.fit(&engine(1), &numbers), Err(Error::Unsupported { .. })));
 }

@@ -80,6 +80,13 @@ impl Lanes for F32x8 {
         F32x8(unsafe { _mm256_or_ps(self.0, _mm256_and_ps(_mm256_set1_ps(-0.0), sign.0)) })
     }
     #[inline(always)]
+    unsafe fn where_positive(self, other: Self) -> Self {
+        unsafe {
+            let positive = _mm256_cmp_ps::<_CMP_GT_OQ>(other.0, _mm256_setzero_ps());
+            F32x8(_mm256_and_ps(self.0, positive))
+        }
+    }
+    #[inline(always)]
     unsafe fn round(self) -> Self {
         F32x8(unsafe { _mm256_round_ps::<NEAREST>(self.0) })
     }
@@ -201,6 +208,13 @@ impl Lanes for F64x4 {
     #[inline(always)]
     unsafe fn with_sign_of(self, sign: Self) -> Self {
         F64x4(unsafe { _mm256_or_pd(self.0, _mm256_and_pd(_mm256_set1_pd(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn where_positive(self, other: Self) -> Self {
+        unsafe {
+            let positive = _mm256_cmp_pd::<_CMP_GT_OQ>(other.0, _mm256_setzero_pd());
+            F64x4(_mm256_and_pd(self.0, positive))
+        }
     }
     #[inline(always)]
     unsafe fn round(self) -> Self {

@@ -81,6 +81,13 @@ impl Lanes for F32x16 {
         F32x16(unsafe { _mm512_or_ps(self.0, _mm512_and_ps(_mm512_set1_ps(-0.0), sign.0)) })
     }
     #[inline(always)]
+    unsafe fn where_positive(self, other: Self) -> Self {
+        unsafe {
+            let positive = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(other.0, _mm512_setzero_ps());
+            F32x16(_mm512_maskz_mov_ps(positive, self.0))
+        }
+    }
+    #[inline(always)]
     unsafe fn round(self) -> Self {
         F32x16(unsafe { _mm512_roundscale_ps::<NEAREST>(self.0) })
     }
@@ -201,6 +208,13 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn with_sign_of(self, sign: Self) -> Self {
         F64x8(unsafe { _mm512_or_pd(self.0, _mm512_and_pd(_mm512_set1_pd(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    unsafe fn where_positive(self, other: Self) -> Self {
+        unsafe {
+            let positive = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(other.0, _mm512_setzero_pd());
+            F64x8(_mm512_maskz_mov_pd(positive, self.0))
+        }
     }
     #[inline(always)]
     unsafe fn round(self) -> Self {

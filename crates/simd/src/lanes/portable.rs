@@ -74,6 +74,10 @@ macro_rules! four {
                 Four(std::array::from_fn(|i| self.0[i].copysign(sign.0[i])))
             }
             #[inline(always)]
+            unsafe fn where_positive(self, other: Self) -> Self {
+                Four(std::array::from_fn(|i| if other.0[i] > 0.0 { self.0[i] } else { 0.0 }))
+            }
+            #[inline(always)]
             unsafe fn round(self) -> Self {
                 Four(self.0.map(<$t>::round_ties_even))
             }

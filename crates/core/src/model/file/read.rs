@@ -5,7 +5,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::{ColumnsMeta, FileError, HeadMeta, MOST_REGENERATED, Meta, checksum, container, fingerprint};
 use crate::encode::{Columns, Labels, Scaling};
-use crate::map::{Binning, Bins, Grids, Landmarks};
+use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, Model, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
 
@@ -101,8 +101,8 @@ impl<'a> File<'a> {
         }
         let map = match spec.method {
             Method::Binning { bins: Bins::Fitted } => {
-                let (ends, hashes) = self.bins(spec.features, meta.output_dim)?;
-                let grids = Grids::draw(&spec, meta.input_dim, &|_| Ok(()))?;
+                let grids = spec.grids(meta.input_dim, &|_| Ok(()))?;
+                let (ends, hashes) = self.bins(spec.features, meta.output_dim / grids.outputs())?;
                 Map::from_binning(spec, Binning::from_parts(grids, ends, hashes)?)
             }
             Method::Landmarks { whiten, .. } => {

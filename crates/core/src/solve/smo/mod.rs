@@ -26,7 +26,7 @@ use crate::{Engine, Kernel, Result, Rows, Scalar};
 #[derive(Clone, Copy, Debug)]
 pub struct KernelSvm<'a, T> {
     /// What similarity means.
-    pub kernel: Kernel,
+    pub kernel: &'a Kernel,
     /// What is told apart, dense or sparse.
     pub rows: Rows<'a, T>,
     /// 1 or −1 for each row.
@@ -73,7 +73,8 @@ impl<T: Scalar> KernelSvm<'_, T> {
     ///
     /// The steps are taken one after another, so that the result has the same bits on any number of threads.
     pub fn solve(&self, engine: &Engine, tolerance: f64, most: usize) -> Result<KernelSvmSolution> {
-        self.kernel.validate()?;
+        self.kernel.check(self.rows.columns())?;
+        self.kernel.check_rows(&self.rows, 0)?;
         problem::check(&self.rows, self.signs, self.costs)?;
         let (n, d) = (self.rows.count() as u64, self.rows.columns() as u64);
         let kept = (self.cache_bytes as u64).min(n.saturating_mul(4 * n));

@@ -10,13 +10,14 @@
 //! Inverted: each column lists the rows that have it, so that only columns that both rows have cost anything. A column of one value, as
 //! indicators have, is a list of places alone, and where most rows have it, of those that have not. Values are computed in f64 and rounded
 //! once at most. k(i, j) and k(j, i) are the same operations in the same order, so the same bits; but for columns that most rows have, where the
-//! last bit in f64 may differ, which no step depends on and which all rows catching up in f64 makes good. The hat has no loop and is asked pair by pair.
+//! last bit in f64 may differ, which no step depends on and which all rows catching up in f64 makes good. Other kernels fill blocks as they do for Gram matrices, or are asked pair by pair where
+//! few entries are not zero.
 
 use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, decays};
 
 use crate::engine::Check;
-use crate::kernel::Form;
-use crate::{Kernel, Result, Rows, Scalar};
+use crate::kernel::{Against, Simple};
+use crate::{Kernel, Matrix, Result, Rows, Scalar};
 
 /// Rows in a part of a side: their places are 16 bits.
 const MOST_PLACES: usize = 1 << 16;
@@ -53,7 +54,7 @@ impl<'a> Pace<'a> {
 
 /// The rows of a problem and how their kernel values are computed.
 pub(super) struct KernelRows<'a, T> {
-    kernel: Kernel,
+    kernel: &'a Kernel,
     rows: Rows<'a, T>,
     layout: Layout,
     /// Whether a column has one value, and that in most rows.
@@ -68,6 +69,7 @@ pub(super) struct KernelRows<'a, T> {
 enum Layout {
     Packed,
     Inverted,
+    Other,
     Pairwise,
 }
 
@@ -89,6 +91,7 @@ pub(super) struct Side {
 enum Part {
     Packed(Panels<f64>),
     Inverted(Inverted),
+    Other { against: Against<f64>, count: usize },
     Pairwise(Vec<u32>),
 }
 
@@ -108,7 +111,7 @@ struct Inverted {
 
 impl<'a, T: Scalar> KernelRows<'a, T> {
     /// Counts what is not zero to choose a layout.
-    pub(super) fn new(kernel: Kernel, rows: Rows<'a, T>) -> Self {
+    pub(super) fn new(kernel: &'a Kernel, rows: Rows<'a, T>) -> Self {
         let (n, columns) = (rows.count(), rows.columns());
         // Of each column: its entries, the first of them, and whether all are the same.
         let mut seen = vec![(0usize, T::default(), true); columns];
@@ -120,11 +123,14 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
         let some: usize = seen.iter().map(|column| column.0).sum();
         // A match costs about three times a multiplication inside a panel, and there are `share²` of them.
         let few = some as f64 <= 0.35 * n as f64 * columns as f64;
-        let layout = match kernel.form() {
-            Form::Hat { .. } => Layout::Pairwise,
-            Form::Decay { distance, rate } if few && !resolves(distance, rate, &rows) => Layout::Pairwise,
-            _ if few => Layout::Inverted,
-            _ => Layout::Packed,
+        let layout = match kernel.simple() {
+            None if few => Layout::Pairwise,
+            None => Layout::Other,
+            Some(Simple::Decay { distance, rate }) if few && !resolves(distance, rate, &rows) => {
+                Layout::Pairwise
+            }
+            Some(_) if few => Layout::Inverted,
+            Some(_) => Layout::Packed,
         };
         let common = seen.iter().map(|&(count, _, same)| same && 2 * count > n).collect();
         KernelRows { kernel, rows, layout, common, isa: Isa::best(), dense: Vec::new(), sums: Vec::new() }
@@ -137,13 +143,22 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
             Layout::Packed => ((1 << 22) / columns.max(1)).clamp(64, MOST_PLACES),
             // Sums of a part stay in a near cache; a part's table of columns is no larger than its rows.
             Layout::Inverted => columns.clamp(1 << 13, MOST_PLACES),
-            Layout::Pairwise => ((1 << 19) / columns.max(1)).clamp(1, MOST_PLACES),
+            Layout::Pairwise | Layout::Other => ((1 << 19) / columns.max(1)).clamp(1, MOST_PLACES),
         };
         let part = |rows: &[u32]| match self.layout {
             Layout::Packed => Part::Packed(Panels::pack(self.isa, columns, rows.len(), |j, column| {
                 self.rows.entries(rows[j] as usize).for_each(|(k, x)| column[k as usize] = x.to_f64());
             })),
             Layout::Inverted => Part::Inverted(self.invert(rows)),
+            Layout::Other => {
+                let dense = self.densified(rows);
+                // A kernel that was checked against these rows.
+                let against = Against::new(self.kernel, &Rows::from(&dense));
+                Part::Other {
+                    against: against.unwrap_or_else(|_| Against::nothing(rows.len())),
+                    count: rows.len(),
+                }
+            }
             Layout::Pairwise => Part::Pairwise(rows.to_vec()),
         };
         Side { parts: rows.chunks(most).map(part).collect() }
@@ -186,10 +201,10 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
     /// β of a row.
     fn base(&self, row: u32) -> f64 {
         let entries = self.rows.entries(row as usize).map(|(_, x)| x.to_f64());
-        match self.kernel.form() {
-            Form::Decay { distance: Distance::Squared, .. } => entries.map(|x| x * x).sum(),
-            Form::Decay { distance: Distance::Absolute, .. } => entries.map(f64::abs).sum(),
-            Form::Product | Form::Hat { .. } => 0.0,
+        match self.kernel.simple() {
+            Some(Simple::Decay { distance: Distance::Squared, .. }) => entries.map(|x| x * x).sum(),
+            Some(Simple::Decay { distance: Distance::Absolute, .. }) => entries.map(f64::abs).sum(),
+            _ => 0.0,
         }
     }
 
@@ -249,6 +264,16 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
                 }
                 Ok(())
             }
+            Part::Other { against, count } => {
+                for (some, out) in rows.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER * count)) {
+                    let dense = self.densified(some);
+                    self.sums.resize(self.sums.len().max(out.len()), 0.0);
+                    against.fill(&Rows::from(&dense), &mut self.sums[..out.len()]);
+                    round(&self.sums, out);
+                    pace.spend(out.len() * (1 + self.rows.columns()) * 8)?;
+                }
+                Ok(())
+            }
             Part::Pairwise(others) => {
                 for (&row, out) in rows.iter().zip(out.chunks_exact_mut(others.len())) {
                     for (out, &other) in out.iter_mut().zip(others) {
@@ -263,9 +288,19 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
         }
     }
 
+    /// Some rows in double precision, with all their zeros.
+    fn densified(&self, rows: &[u32]) -> Matrix<f64> {
+        let mut dense = Matrix::zeros(rows.len(), self.rows.columns());
+        for (r, &row) in rows.iter().enumerate() {
+            let to = dense.row_mut(r);
+            self.rows.entries(row as usize).for_each(|(k, x)| to[k as usize] = x.to_f64());
+        }
+        dense
+    }
+
     fn fill_packed<O: Scalar>(&mut self, panels: &Panels<f64>, rows: &[u32], out: &mut [O]) {
         let columns = self.rows.columns();
-        let what: Apply<'_, f64> = self.kernel.packed_loop().unwrap_or(Apply::Product);
+        let what: Apply<'_, f64> = self.kernel.simple().map_or(Apply::Product, Simple::apply);
         self.dense.clear();
         self.dense.resize(rows.len() * columns, 0.0);
         for (r, &row) in rows.iter().enumerate() {
@@ -287,19 +322,19 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
         let Some(sums) = self.sums.first_chunk_mut::<MOST_PLACES>() else { return 0 };
         let rows = self.rows;
         let entries = || rows.entries(row as usize);
-        let matches = match self.kernel.form() {
-            Form::Decay { distance: Distance::Squared, .. } => {
+        let matches = match self.kernel.simple() {
+            Some(Simple::Decay { distance: Distance::Squared, .. }) => {
                 others.sums(base, entries, sums, |a, b| -2.0 * a * b)
             }
-            Form::Decay { distance: Distance::Absolute, .. } => {
+            Some(Simple::Decay { distance: Distance::Absolute, .. }) => {
                 others.sums(base, entries, sums, |a, b| (a - b).abs() - (a.abs() + b.abs()))
             }
-            Form::Product | Form::Hat { .. } => others.sums(base, entries, sums, |a, b| a * b),
+            _ => others.sums(base, entries, sums, |a, b| a * b),
         };
         let sums = &sums[..out.len()];
-        match self.kernel.form() {
-            Form::Decay { rate, .. } => decays(self.isa, rate, sums, out),
-            Form::Product | Form::Hat { .. } => round(sums, out),
+        match self.kernel.simple() {
+            Some(Simple::Decay { rate, .. }) => decays(self.isa, rate, sums, out),
+            _ => round(sums, out),
         }
         matches
     }
@@ -363,6 +398,7 @@ impl Part {
         match self {
             Part::Packed(panels) => panels.columns(),
             Part::Inverted(inverted) => inverted.bases.len(),
+            Part::Other { count, .. } => *count,
             Part::Pairwise(rows) => rows.len(),
         }
     }
@@ -393,13 +429,19 @@ mod tests {
         let mut sparse = Csr::empty(d);
         (0..n).for_each(|i| sparse.push_row(Rows::from(&thin).entries(i)));
         let order: Vec<u32> = (0..n as u32).rev().collect();
-        for kernel in ["linear", "gaussian(sigma=1.3)", "laplace(scale=2)", "hat(width=3)"] {
+        for kernel in [
+            "linear",
+            "gaussian(sigma=1.3)",
+            "laplace(scale=2)",
+            "hat(width=3)",
+            "poly(degree=2,c=1)*matern(nu=1.5,scale=3)",
+        ] {
             let kernel: Kernel = kernel.parse().unwrap();
             for (rows, few) in
                 [(Rows::from(&x), false), (Rows::from(&thin), true), (Rows::from(&sparse), true)]
             {
-                let mut kernels = KernelRows::new(kernel, rows);
-                let pairwise = matches!(kernel, Kernel::Hat { .. });
+                let mut kernels = KernelRows::new(&kernel, rows);
+                let pairwise = kernel.simple().is_none();
                 assert_eq!(kernels.layout == Layout::Inverted, few && !pairwise);
                 let mut out = vec![0f32; n * n];
                 let mut pace = Pace::new(&|_| Ok(()));
@@ -436,7 +478,8 @@ mod tests {
         let order: Vec<u32> = (0..3000).collect();
         let check = |_: f64| Err(crate::Error::Interrupted);
         let mut out = vec![0.0; 3000];
-        let mut kernels = KernelRows::new(Kernel::Hat { width: 9.0 }, Rows::from(&rows));
+        let kernel = Kernel::hat(9.0);
+        let mut kernels = KernelRows::new(&kernel, Rows::from(&rows));
         let side = kernels.side(&order);
         let mut pace = Pace { work: BETWEEN_QUESTIONS - 1, ..Pace::new(&check) };
         assert!(kernels.fill(&side, 0, &mut out, &mut pace).is_err(), "stopped within the row");

@@ -23,12 +23,12 @@ fn kernels() -> [Kernel; 4] {
 }
 
 impl Data {
-    fn svm<'a>(&'a self, kernel: Kernel, costs: &'a [f64]) -> KernelSvm<'a, f64> {
+    fn svm<'a>(&'a self, kernel: &'a Kernel, costs: &'a [f64]) -> KernelSvm<'a, f64> {
         KernelSvm { kernel, rows: Rows::from(&self.x), signs: &self.signs, costs, cache_bytes: 1 << 20 }
     }
 
     /// Σ αᵢyᵢk(xᵢ, xⱼ) + b, by definition.
-    fn decisions(&self, kernel: Kernel, alpha: &[f64], b: f64) -> Vec<f64> {
+    fn decisions(&self, kernel: &Kernel, alpha: &[f64], b: f64) -> Vec<f64> {
         let rows = Rows::from(&self.x);
         let n = rows.count();
         let sum =
@@ -37,7 +37,7 @@ impl Data {
     }
 
     /// The dual by the plainest of methods: the pair that violates most, in f64, with the whole kernel matrix and nothing left out.
-    fn oracle(&self, kernel: Kernel, costs: &[f64], tolerance: f64) -> (Vec<f64>, f64) {
+    fn oracle(&self, kernel: &Kernel, costs: &[f64], tolerance: f64) -> (Vec<f64>, f64) {
         let rows = Rows::from(&self.x);
         let (n, y) = (rows.count(), &self.signs);
         let k: Vec<Vec<f64>> =
@@ -80,7 +80,7 @@ fn without_rest(svm: KernelSvm<'_, f64>, tolerance: f64) -> KernelSvmSolution {
 fn the_gap_closes_and_the_conditions_of_an_optimum_hold() {
     let n = 150;
     let data = data(n, 4);
-    for kernel in kernels() {
+    for kernel in &kernels() {
         for c in [0.01, 1.0, 100.0] {
             let costs = vec![c; n];
             let found = solve(data.svm(kernel, &costs), 1e-6);
@@ -122,7 +122,7 @@ fn the_gap_closes_and_the_conditions_of_an_optimum_hold() {
 fn the_plainest_solver_finds_the_same() {
     let n = 90;
     let data = data(n, 3);
-    for kernel in kernels() {
+    for kernel in &kernels() {
         for c in [0.01, 1.0, 100.0] {
             let costs: Vec<f64> = (0..n).map(|i| c * (1.0 + 0.5 * (i % 3) as f64)).collect();
             let (alpha, dual) = data.oracle(kernel, &costs, 1e-10);
@@ -140,7 +140,7 @@ fn the_plainest_solver_finds_the_same() {
 fn who_rests_misses_nothing() {
     let n = 400;
     let data = data(n, 3);
-    for kernel in kernels() {
+    for kernel in &kernels() {
         for c in [0.1, 10.0] {
             let costs = vec![c; n];
             for tolerance in [1e-3, 1e-9] {
@@ -162,7 +162,7 @@ fn who_rests_misses_nothing() {
 fn neither_cache_nor_threads_change_a_bit() {
     let data = data(300, 3);
     let costs = vec![3.0; 300];
-    for kernel in kernels() {
+    for kernel in &kernels() {
         let svm = data.svm(kernel, &costs);
         let expected = solve(svm, 1e-5);
         for (cache_bytes, threads) in [(0, 1), (20_000, 3), (usize::MAX, 2)] {
@@ -184,7 +184,7 @@ fn weight_equals_repetition_and_no_weight_is_not_there() {
         x: Matrix::from_fn(rows.len(), 3, |i, j| data.x.row(rows[i])[j]),
         signs: rows.iter().map(|&i| data.signs[i]).collect(),
     };
-    for kernel in kernels() {
+    for kernel in &kernels() {
         let a = solve(data.svm(kernel, &weights), 1e-9);
         let b = solve(take(&repeated).svm(kernel, &vec![1.0; repeated.len()]), 1e-9);
         assert_close(&[a.primal, a.dual], &[b.primal, b.dual], Relative(1e-8));
@@ -206,7 +206,7 @@ fn sparse_rows_and_single_precision_give_the_same() {
     (0..n).for_each(|i| sparse.push_row(Rows::from(&data.x).entries(i)));
     let single = Matrix::from_fn(n, 4, |i, j| data.x.row(i)[j] as f32);
     let costs = vec![2.0; n];
-    for kernel in kernels() {
+    for kernel in &kernels() {
         let dense = solve(data.svm(kernel, &costs), 1e-9);
         let found = solve(KernelSvm { rows: Rows::from(&sparse), ..data.svm(kernel, &costs) }, 1e-9);
         assert_close(&[found.primal, found.dual], &[dense.primal, dense.dual], Relative(1e-9));
@@ -224,19 +224,19 @@ fn sparse_rows_and_single_precision_give_the_same() {
 #[test]
 fn two_rows_have_the_widest_margin() {
     let data = Data { x: Matrix::new(2, 1, vec![2.0, -2.0]).unwrap(), signs: vec![1.0, -1.0] };
-    let found = solve(data.svm(Kernel::Linear, &[1e9, 1e9]), 1e-12);
+    let found = solve(data.svm(&Kernel::Linear, &[1e9, 1e9]), 1e-12);
     assert_close(&found.alpha, &[0.125, 0.125], Absolute(1e-12));
     assert_close(&[found.margin(), found.intercept, found.primal], &[2.0, 0.0, 0.125], Absolute(1e-12));
     // Out of the way of each other: k = 0, α = 1.
-    let far = Kernel::Hat { width: 1.0 };
-    assert_close(&solve(data.svm(far, &[9.0, 9.0]), 1e-12).alpha, &[1.0, 1.0], Absolute(1e-12));
+    let far = Kernel::hat(1.0);
+    assert_close(&solve(data.svm(&far, &[9.0, 9.0]), 1e-12).alpha, &[1.0, 1.0], Absolute(1e-12));
 }
 
 #[test]
 fn what_has_nothing_to_tell_apart_has_an_answer() {
     let n = 30;
     let mut data = data(n, 2);
-    for kernel in kernels() {
+    for kernel in &kernels() {
         // Tiny and huge costs.
         let tiny = solve(data.svm(kernel, &[1e-9; 30]), 1e-3);
         let fewer = data.signs.iter().filter(|&&sign| sign > 0.0).count();
@@ -259,7 +259,7 @@ fn what_has_nothing_to_tell_apart_has_an_answer() {
     // One sign only: f = that sign everywhere, at no cost.
     for sign in [1.0, -1.0] {
         data.signs.fill(sign);
-        let one = solve(data.svm(kernels()[0], &[1.0; 30]), 1e-3);
+        let one = solve(data.svm(&kernels()[0], &[1.0; 30]), 1e-3);
         assert_eq!((one.intercept, one.primal, one.dual, one.steps), (sign, 0.0, 0.0, 0));
     }
     // All rows the same: the majority has its way and the others pay 2 each.
@@ -267,31 +267,31 @@ fn what_has_nothing_to_tell_apart_has_an_answer() {
         x: Matrix::from_fn(n, 2, |_, j| 1.0 + j as f64),
         signs: (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
     };
-    for kernel in kernels() {
+    for kernel in &kernels() {
         let found = solve(same.svm(kernel, &[1.0; 30]), 1e-3);
         assert_close(&[found.intercept, found.dual, found.primal], &[-1.0, 20.0, 20.0], Absolute(1e-6));
     }
     // All rows zero, and so the linear kernel.
     let zero = Data { x: Matrix::zeros(n, 2), signs: same.signs };
-    assert_close(&[solve(zero.svm(Kernel::Linear, &[1.0; 30]), 1e-3).primal], &[20.0], Absolute(1e-6));
+    assert_close(&[solve(zero.svm(&Kernel::Linear, &[1.0; 30]), 1e-3).primal], &[20.0], Absolute(1e-6));
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
     let mut data = data(20, 2);
     let refuse = |svm: KernelSvm<'_, f64>| svm.solve(&Engine::default(), 1e-3, 9).is_err();
-    let svm = data.svm(Kernel::Linear, &[1.0; 20]);
+    let svm = data.svm(&Kernel::Linear, &[1.0; 20]);
     assert!(!refuse(svm));
     assert!(refuse(KernelSvm { signs: &data.signs[1..], ..svm }));
     assert!(refuse(KernelSvm { signs: &[0.5; 20], ..svm }));
     assert!(refuse(KernelSvm { costs: &[1.0; 19], ..svm }));
     assert!(refuse(KernelSvm { costs: &[-1.0; 20], ..svm }));
     assert!(refuse(KernelSvm { costs: &[f64::INFINITY; 20], ..svm }));
-    assert!(refuse(KernelSvm { kernel: Kernel::Gaussian { sigma: 0.0 }, ..svm }));
+    assert!(refuse(KernelSvm { kernel: &Kernel::gaussian(0.0), ..svm }));
     data.x.row_mut(3)[1] = 1e30;
-    assert!(refuse(data.svm(Kernel::Linear, &[1.0; 20])), "1e60 has no f32");
+    assert!(refuse(data.svm(&Kernel::Linear, &[1.0; 20])), "1e60 has no f32");
     data.x.row_mut(3)[1] = f64::NAN;
-    assert!(refuse(data.svm(Kernel::Linear, &[1.0; 20])));
+    assert!(refuse(data.svm(&Kernel::Linear, &[1.0; 20])));
 }
 
 #[test]
@@ -311,6 +311,6 @@ fn an_observer_ends_it() {
     let data = data(1000, 3);
     let engine = EngineSpec { observer: Some(Arc::new(Stop)), ..EngineSpec::default() }.build();
     let costs = vec![1e4; 1000];
-    let error = data.svm(kernels()[0], &costs).solve(&engine, 1e-9, usize::MAX).unwrap_err();
+    let error = data.svm(&kernels()[0], &costs).solve(&engine, 1e-9, usize::MAX).unwrap_err();
     assert!(matches!(error, crate::Error::Interrupted), "{error}");
 }

@@ -1,0 +1,30 @@
+//! The arc-cosine kernels: infinitely many rectified units with normal weights.
+//!
+//! ```text
+//! k(x, y) = 2·E[1(w·x > 0)·1(w·y > 0)·(w·x)ⁿ·(w·y)ⁿ],   w ~ N(0, I)
+//!         = ‖x‖ⁿ‖y‖ⁿ·J(θ)/π,   θ the angle between x and y
+//!
+//! n = 0   J = π − θ
+//! n = 1   J = sin θ + (π − θ)·cos θ
+//! n = 2   J = 3·sin θ·cos θ + (π − θ)·(1 + 2·cos²θ)
+//! ```
+//! k(x, x) = 1, ‖x‖², 3‖x‖⁴. The row of zeros has no angle and no rectified unit: its values are zero. Cho & Saul (2009).
+
+use std::f64::consts::PI;
+
+/// Of x·y, ‖x‖² and ‖y‖².
+pub(super) fn value(inner: f64, xx: f64, yy: f64, order: u32) -> f64 {
+    let lengths = (xx * yy).sqrt();
+    if !(lengths > 0.0) {
+        return 0.0;
+    }
+    let cos = (inner / lengths).clamp(-1.0, 1.0);
+    // The sine from the cosine would lose half the digits where rows are nearly parallel; so would any formula that starts from it.
+    let theta = libm::acos(cos);
+    let (sin, rest) = (libm::sin(theta), PI - theta);
+    match order {
+        0 => rest / PI,
+        1 => lengths * (sin + rest * cos) / PI,
+        _ => lengths * lengths * (3.0 * sin * cos + rest * (1.0 + 2.0 * cos * cos)) / PI,
+    }
+}

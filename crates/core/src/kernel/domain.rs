@@ -1,0 +1,144 @@
+//! Rows for which a kernel has a value.
+//!
+//! χ² and intersection need entries that are not negative; 1/‖x‖ needs a row that is not zero; a normalised kernel needs K(x, x) > 0.
+
+use super::{Column, Kernel, columns};
+use crate::matrix::with_rows;
+use crate::source::{Batch, Batches, Source, Target};
+use crate::{Error, Result, Rows, Scalar};
+
+impl Kernel {
+    /// Whether there are rows of finite numbers for which it has no value.
+    pub(crate) fn has_domain(&self) -> bool {
+        match self {
+            Kernel::Chi2
+            | Kernel::ExponentialChi2 { .. }
+            | Kernel::Intersection
+            | Kernel::Weighted { .. } => true,
+            Kernel::Normalised { kernel } => kernel.has_domain() || kernel.constant_diagonal().is_none(),
+            _ => self.parts().iter().any(Kernel::has_domain),
+        }
+    }
+
+    /// The kernel has a value for every row; the number of the first is `first_row`.
+    pub(crate) fn check_rows<T: Scalar>(&self, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
+        if !self.has_domain() {
+            return Ok(());
+        }
+        match self {
+            Kernel::Restricted { columns, kernel } => kernel.check_signs(rows, Some(columns), first_row),
+            Kernel::Weighted { function, kernel } => {
+                kernel.check_rows(rows, first_row)?;
+                let none = |i: &usize| !function.eval(rows, *i).is_finite();
+                let no_value = || format!("a finite value of {function}");
+                (0..rows.count())
+                    .find(none)
+                    .map_or(Ok(()), |i| self.outside(no_value(), first_row, i, function.eval(rows, i)))
+            }
+            Kernel::Normalised { kernel } => {
+                kernel.check_rows(rows, first_row)?;
+                let none = |i: &usize| !(kernel.eval(rows, *i, rows, *i) > 0.0);
+                let found = (0..rows.count()).find(none);
+                found.map_or(Ok(()), |i| {
+                    self.outside(
+                        format!("{kernel} above 0 of a row with itself"),
+                        first_row,
+                        i,
+                        kernel.eval(rows, i, rows, i),
+                    )
+                })
+            }
+            leaf if leaf.parts().is_empty() => leaf.check_signs(rows, None, first_row),
+            node => node.parts().iter().try_for_each(|kernel| kernel.check_rows(rows, first_row)),
+        }
+    }
+
+    /// No entry of the columns is negative.
+    fn check_signs<T: Scalar>(
+        &self,
+        rows: &Rows<'_, T>,
+        chosen: Option<&[Column]>,
+        first_row: u64,
+    ) -> Result<()> {
+        for i in 0..rows.count() {
+            let negative = match chosen {
+                None => rows.entries(i).map(|(_, x)| x.to_f64()).find(|x| *x < 0.0),
+                Some(chosen) => {
+                    columns::numbers(chosen).map(|column| rows.entry(i, column)).find(|x| *x < 0.0)
+                }
+            };
+            if let Some(value) = negative {
+                return self.outside("entries that are not negative".to_owned(), first_row, i, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn outside(&self, expected: String, first_row: u64, i: usize, value: f64) -> Result<()> {
+        Err(Error::OutsideDomain { kernel: self.to_string(), expected, row: first_row + i as u64, value })
+    }
+}
+
+/// A source whose rows are checked as they are read.
+pub(crate) struct InDomain<'a> {
+    source: &'a dyn Source,
+    kernel: &'a Kernel,
+}
+
+impl<'a> InDomain<'a> {
+    pub(crate) fn new(source: &'a dyn Source, kernel: &'a Kernel) -> Self {
+        InDomain { source, kernel }
+    }
+}
+
+impl Source for InDomain<'_> {
+    fn input_dim(&self) -> usize {
+        self.source.input_dim()
+    }
+
+    fn target(&self) -> &Target {
+        self.source.target()
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        self.source.row_count()
+    }
+
+    fn scalar_bytes(&self) -> usize {
+        self.source.scalar_bytes()
+    }
+
+    fn stored_entries(&self) -> Option<u64> {
+        self.source.stored_entries()
+    }
+
+    fn open(&self) -> Result<Box<dyn Batches + '_>> {
+        let batches = self.source.open()?;
+        Ok(if self.kernel.has_domain() {
+            Box::new(CheckedBatches { batches, kernel: self.kernel, columns: self.input_dim() })
+        } else {
+            batches
+        })
+    }
+}
+
+struct CheckedBatches<'a> {
+    batches: Box<dyn Batches + 'a>,
+    kernel: &'a Kernel,
+    columns: usize,
+}
+
+impl Batches for CheckedBatches<'_> {
+    fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
+        let Some(batch) = self.batches.next(most)? else { return Ok(None) };
+        // A source that does not keep its word is told so by the sweep.
+        if batch.rows.columns() == self.columns {
+            with_rows!(batch.rows, rows => self.kernel.check_rows(&rows, batch.first_row))?;
+        }
+        Ok(Some(batch))
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        self.batches.fraction()
+    }
+}

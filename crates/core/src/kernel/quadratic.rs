@@ -1,0 +1,158 @@
+//! Bilinear kernels: a linear kernel with a metric.
+//!
+//! ```text
+//! k(x, y) = xᵀAy        A diagonal, or A = BᵀB with few rows in B, or full, symmetric and positive semidefinite
+//! ```
+//! With a factor, k(x, y) = (Bx)·(By): the features are Bx, as many as A has ranks. A matrix with a negative eigenvalue is refused with
+//! that eigenvalue: k(v, v) < 0 for its eigenvector v, and no features have negative lengths.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::width::list;
+use crate::linalg::symmetric_eigen;
+use crate::{Error, Matrix, Result};
+
+/// The matrix A.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quadratic {
+    /// A = diag(a), a not negative.
+    Diagonal(Vec<f64>),
+    /// A = BᵀB: the rows of B.
+    Factor(Vec<Vec<f64>>),
+    /// A itself, row by row.
+    Full(Vec<Vec<f64>>),
+}
+
+/// How far below zero an eigenvalue may come by rounding, as a part of the largest entry.
+const ROUNDING: f64 = 1e-10;
+
+impl Quadratic {
+    /// The number of columns that it is made for.
+    pub(super) fn columns(&self) -> usize {
+        match self {
+            Quadratic::Diagonal(a) => a.len(),
+            Quadratic::Factor(rows) | Quadratic::Full(rows) => rows.first().map_or(0, Vec::len),
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<()> {
+        let wrong = |expected, found: String| {
+            Err(Error::Parameter { name: "the matrix of bilinear", expected, found })
+        };
+        let (rows, columns) = match self {
+            Quadratic::Diagonal(a) => (std::slice::from_ref(a), a.len()),
+            Quadratic::Factor(rows) | Quadratic::Full(rows) => (rows.as_slice(), self.columns()),
+        };
+        if columns == 0 || rows.iter().any(|row| row.len() != columns) {
+            return wrong("rows of one length, at least 1", "others".to_owned());
+        }
+        if let Some(x) = rows.iter().flatten().find(|x| !(x.abs() <= 1e18)) {
+            return wrong("of numbers up to 1e18", x.to_string());
+        }
+        match self {
+            Quadratic::Diagonal(a) => match a.iter().find(|x| **x < 0.0) {
+                None => Ok(()),
+                Some(negative) => wrong("without negative eigenvalues", format!("{negative}")),
+            },
+            Quadratic::Factor(_) => Ok(()),
+            Quadratic::Full(rows) => check_full(rows),
+        }
+    }
+
+    /// Rows of B with A = BᵀB.
+    pub(crate) fn factor(&self) -> Result<Matrix<f64>> {
+        match self {
+            Quadratic::Diagonal(a) => {
+                let kept: Vec<usize> = (0..a.len()).filter(|&j| a[j] > 0.0).collect();
+                Ok(Matrix::from_fn(kept.len().max(1), a.len(), |i, j| {
+                    if kept.get(i) == Some(&j) { a[j].sqrt() } else { 0.0 }
+                }))
+            }
+            Quadratic::Factor(rows) => Ok(Matrix::from_fn(rows.len(), self.columns(), |i, j| rows[i][j])),
+            Quadratic::Full(rows) => {
+                let (values, vectors) = symmetric_eigen(&dense(rows))?;
+                let largest = values.first().copied().unwrap_or(0.0);
+                let rank = values.iter().filter(|&&value| value > 1e-15 * largest).count().max(1);
+                let root = |i: usize| values[i].max(0.0).sqrt();
+                Ok(Matrix::from_fn(rank, rows.len(), |i, j| root(i) * vectors.row(i)[j]))
+            }
+        }
+    }
+
+    /// xᵀAy.
+    pub(super) fn value(&self, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+        match self {
+            Quadratic::Diagonal(a) => pairs.map(|(j, x, y)| a[j] * x * y).sum(),
+            Quadratic::Factor(rows) => {
+                let pairs: Vec<_> = pairs.collect();
+                let image = |row: &Vec<f64>| {
+                    pairs.iter().fold((0.0, 0.0), |(a, b), &(j, x, y)| (a + row[j] * x, b + row[j] * y))
+                };
+                rows.iter().map(image).map(|(a, b)| a * b).sum()
+            }
+            Quadratic::Full(rows) => {
+                let pairs: Vec<_> = pairs.collect();
+                let row = |&(i, x, _): &(usize, f64, f64)| {
+                    x * pairs.iter().map(|&(j, _, y)| rows[i][j] * y).sum::<f64>()
+                };
+                pairs.iter().map(row).sum()
+            }
+        }
+    }
+}
+
+fn dense(rows: &[Vec<f64>]) -> Matrix<f64> {
+    Matrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j])
+}
+
+/// Square, symmetric, no negative eigenvalue.
+fn check_full(rows: &[Vec<f64>]) -> Result<()> {
+    let n = rows.len();
+    let name = "the matrix of bilinear";
+    if rows[0].len() != n {
+        return Err(Error::Parameter {
+            name, expected: "square", found: format!("{n} × {}", rows[0].len())
+        });
+    }
+    let largest = rows.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+    let apart = |&(i, j): &(usize, usize)| (rows[i][j] - rows[j][i]).abs() > ROUNDING * largest;
+    if let Some((i, j)) = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).find(apart) {
+        let found = format!("{} at ({i}, {j}) and {} at ({j}, {i})", rows[i][j], rows[j][i]);
+        return Err(Error::Parameter { name, expected: "symmetric", found });
+    }
+    let eigenvalue = symmetric_eigen(&dense(rows))?.0.last().copied().unwrap_or(0.0);
+    if eigenvalue < -ROUNDING * largest * n as f64 {
+        return Err(Error::NotPositiveSemidefinite { what: "bilinear".to_owned(), eigenvalue });
+    }
+    Ok(())
+}
+
+impl fmt::Display for Quadratic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let matrix = |f: &mut fmt::Formatter<'_>, rows: &[Vec<f64>]| {
+            f.write_str("[")?;
+            for (i, row) in rows.iter().enumerate() {
+                f.write_str(if i > 0 { "," } else { "" })?;
+                list(f, row)?;
+            }
+            f.write_str("]")
+        };
+        match self {
+            Quadratic::Diagonal(a) => {
+                f.write_str("diagonal=")?;
+                list(f, a)
+            }
+            Quadratic::Factor(rows) => {
+                f.write_str("factor=")?;
+                matrix(f, rows)
+            }
+            Quadratic::Full(rows) => {
+                f.write_str("matrix=")?;
+                matrix(f, rows)
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The exact value of a kernel for two rows: the reference for everything that approximates it.
+//!
+//! ```text
+//! inner      p(x·y, ‖x‖², ‖y‖²)                  linear, poly, arc-cosine
+//! radial     p(Σ ((xⱼ − yⱼ)/sⱼ)²)                gaussian, exponential, matern, rational quadratic, radial sinc
+//! absolute   exp(−Σ |xⱼ − yⱼ|/sⱼ)                laplace
+//! factors    ∏ p(xⱼ, yⱼ; sⱼ)                     cauchy, sinc, hat, all subsets
+//! terms      p(Σ t(xⱼ, yⱼ))                      χ², intersection
+//! ```
+//! Each is one pass over the columns where either row is not zero: a column of two zeros adds 0 to a sum and multiplies a product by 1.
+
+use super::{Function, Quadratic};
+use super::{
+    Kernel, Width, arc_cosine, cauchy, chi2, columns, exponential, gaussian, hat, intersection, laplace,
+    linear, matern, polynomial, rational_quadratic, sinc, subsets,
+};
+use crate::{Rows, Scalar};
+
+/// How a kernel with a formula is computed from a pass over columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form<'a> {
+    Constant,
+    Inner(Inner),
+    Bilinear(&'a Quadratic),
+    Radial { width: &'a Width, profile: Profile },
+    Absolute { width: &'a Width },
+    Factors { width: &'a Width, factor: fn(f64, f64, f64) -> f64 },
+    Terms { term: fn(f64, f64) -> f64, profile: Option<Profile> },
+}
+
+/// A function of a sum, with a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profile {
+    of: fn(f64, f64) -> f64,
+    parameter: f64,
+}
+
+impl Profile {
+    pub(crate) fn value(self, sum: f64) -> f64 {
+        (self.of)(sum, self.parameter)
+    }
+}
+
+/// A function of x·y.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Inner {
+    Linear,
+    Polynomial { degree: u32, gamma: f64, c: f64 },
+    ArcCosine { order: u32 },
+}
+
+impl Inner {
+    pub(crate) fn value(self, inner: f64, xx: f64, yy: f64) -> f64 {
+        match self {
+            Inner::Linear => linear::value(inner),
+            Inner::Polynomial { degree, gamma, c } => polynomial::value(inner, degree, gamma, c),
+            Inner::ArcCosine { order } => arc_cosine::value(inner, xx, yy, order),
+        }
+    }
+
+    /// Whether it depends on the lengths too.
+    pub(crate) fn needs_lengths(self) -> bool {
+        matches!(self, Inner::ArcCosine { .. })
+    }
+}
+
+/// No width.
+const ONE: &Width = &Width::One(1.0);
+
+impl Kernel {
+    /// How a leaf is computed; none for nodes.
+    pub(crate) fn form(&self) -> Option<Form<'_>> {
+        let radial = |width, of, parameter| Form::Radial { width, profile: Profile { of, parameter } };
+        Some(match self {
+            Kernel::Constant => Form::Constant,
+            Kernel::Linear => Form::Inner(Inner::Linear),
+            Kernel::Bilinear { form } => Form::Bilinear(form),
+            &Kernel::Polynomial { degree, gamma, c } => Form::Inner(Inner::Polynomial { degree, gamma, c }),
+            Kernel::AllSubsets => Form::Factors { width: ONE, factor: subsets::factor },
+            Kernel::Gaussian { sigma } => radial(sigma, gaussian::profile, 0.0),
+            Kernel::Laplace { scale } => Form::Absolute { width: scale },
+            Kernel::Exponential { scale } => radial(scale, exponential::profile, 0.0),
+            Kernel::Matern { nu, scale } => radial(scale, matern::profile, *nu),
+            Kernel::RationalQuadratic { alpha, scale } => radial(scale, rational_quadratic::profile, *alpha),
+            Kernel::Cauchy { scale } => Form::Factors { width: scale, factor: cauchy::factor },
+            Kernel::Sinc { scale } => Form::Factors { width: scale, factor: sinc::factor },
+            Kernel::RadialSinc { scale } => radial(scale, sinc::profile, 0.0),
+            Kernel::Hat { width } => Form::Factors { width, factor: hat::factor },
+            Kernel::Chi2 => Form::Terms { term: chi2::term, profile: None },
+            Kernel::ExponentialChi2 { gamma } => {
+                let profile = Some(Profile { of: chi2::profile, parameter: *gamma });
+                Form::Terms { term: chi2::square, profile }
+            }
+            Kernel::Intersection => Form::Terms { term: intersection::term, profile: None },
+            Kernel::ArcCosine { order } => Form::Inner(Inner::ArcCosine { order: *order }),
+            _ => return None,
+        })
+    }
+
+    /// k(x, y) for row i of `x` and row j of `y`, in f64.
+    ///
+    /// Rows have the kernel's columns ([`Kernel::check`]), by number; outside its domain (a negative entry for χ², f without a value) the result
+    /// means nothing, and may not be a number.
+    pub fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
+        let of = |kernel: &Kernel| kernel.eval(x, i, y, j);
+        match self {
+            Kernel::Scaled { factor, kernel } => factor * of(kernel),
+            Kernel::Sum { terms } => terms.iter().map(of).sum(),
+            Kernel::Product { factors } => factors.iter().map(of).product(),
+            Kernel::Weighted { function, kernel } => of(kernel) * (function.eval(x, i) * function.eval(y, j)),
+            Kernel::Exp { kernel } => libm::exp(of(kernel)),
+            Kernel::Normalised { kernel } => {
+                of(kernel) / (kernel.eval(x, i, x, i).sqrt() * kernel.eval(y, j, y, j).sqrt())
+            }
+            Kernel::Restricted { columns, kernel } => {
+                let pair = |(at, column)| (at, x.entry(i, column), y.entry(j, column));
+                kernel.of_pairs(columns::numbers(columns).enumerate().map(pair))
+            }
+            leaf => match (x, y) {
+                // The same sums in the same order: terms of two zeros change nothing.
+                (Rows::Dense(x), Rows::Dense(y)) => {
+                    let pairs = x.row(i).iter().zip(y.row(j)).enumerate();
+                    leaf.of_pairs(pairs.map(|(at, (a, b))| (at, a.to_f64(), b.to_f64())))
+                }
+                (Rows::Sparse(x), Rows::Sparse(y)) if *leaf == Kernel::Linear => shared(x.row(i), y.row(j)),
+                _ => leaf.of_pairs(merge(x.entries(i), y.entries(j))),
+            },
+        }
+    }
+
+    /// A leaf's value, given the entries of two rows with their columns.
+    fn of_pairs(&self, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+        let Some(form) = self.form() else { return f64::NAN };
+        match form {
+            Form::Constant => 1.0,
+            Form::Inner(inner) if !inner.needs_lengths() => {
+                inner.value(pairs.map(|(_, a, b)| a * b).sum(), 0.0, 0.0)
+            }
+            Form::Inner(inner) => {
+                let (s, xx, yy) =
+                    pairs.fold((0.0, 0.0, 0.0), |(s, xx, yy), (_, a, b)| (s + a * b, xx + a * a, yy + b * b));
+                inner.value(s, xx, yy)
+            }
+            Form::Bilinear(form) => form.value(pairs),
+            Form::Radial { width, profile } => profile.value(square(width, pairs)),
+            Form::Absolute { width } => laplace::profile(absolute(width, pairs)),
+            Form::Factors { width, factor } => pairs.map(|(at, a, b)| factor(a, b, width.at(at))).product(),
+            Form::Terms { term, profile } => {
+                let sum = pairs.map(|(_, a, b)| term(a, b)).sum();
+                profile.map_or(sum, |profile| profile.value(sum))
+            }
+        }
+    }
+
+    /// ‖φ(x) − φ(y)‖ = √(k(x, x) + k(y, y) − 2k(x, y)): the distance in the kernel's own space.
+    pub fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
+        let square = self.eval(x, i, x, i) + self.eval(y, j, y, j) - 2.0 * self.eval(x, i, y, j);
+        // A rounding below zero is zero.
+        square.max(0.0).sqrt()
+    }
+
+    /// k(xᵢ, xᵢ) for all rows.
+    pub fn diagonal<T: Scalar>(&self, x: &Rows<'_, T>) -> Vec<f64> {
+        match self.constant_diagonal() {
+            Some(value) => vec![value; x.count()],
+            None => (0..x.count()).map(|i| self.eval(x, i, x, i)).collect(),
+        }
+    }
+
+    /// k(x, x), where it is the same for all rows: for shift-invariant kernels and normalised ones.
+    pub(crate) fn constant_diagonal(&self) -> Option<f64> {
+        match self {
+            Kernel::Scaled { factor, kernel } => kernel.constant_diagonal().map(|value| factor * value),
+            Kernel::Sum { terms } => terms.iter().map(Kernel::constant_diagonal).sum(),
+            Kernel::Product { factors } => factors.iter().map(Kernel::constant_diagonal).product(),
+            Kernel::Exp { kernel } => kernel.constant_diagonal().map(libm::exp),
+            Kernel::Normalised { .. } => Some(1.0),
+            Kernel::Restricted { kernel, .. } => kernel.constant_diagonal(),
+            Kernel::Weighted { .. } => None,
+            Kernel::Constant | Kernel::ExponentialChi2 { .. } => Some(1.0),
+            leaf => leaf.width().map(|_| 1.0),
+        }
+    }
+
+    /// The distance between rows i and j that a kernel of differences is a function of, in units of its width.
+    pub(crate) fn spread<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, j: usize) -> Option<f64> {
+        let pairs = merge(x.entries(i), x.entries(j));
+        match self.form()? {
+            Form::Radial { width, .. } => Some(square(width, pairs).sqrt()),
+            Form::Absolute { width } => Some(absolute(width, pairs)),
+            _ => None,
+        }
+    }
+}
+
+impl Function {
+    /// f of row i.
+    pub(crate) fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize) -> f64 {
+        match &self.columns {
+            None => self.name.value(x.entries(i).map(|(_, value)| value.to_f64())),
+            Some(columns) => self.name.value(columns::numbers(columns).map(|column| x.entry(i, column))),
+        }
+    }
+}
+
+/// Σ ((xⱼ − yⱼ)/sⱼ)².
+fn square(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+    match width {
+        Width::One(width) => pairs.map(|(_, a, b)| (a - b) * (a - b)).sum::<f64>() / (width * width),
+        Width::Each(widths) => pairs.map(|(at, a, b)| ((a - b) / widths[at]).powi(2)).sum(),
+    }
+}
+
+/// Σ |xⱼ − yⱼ|/sⱼ.
+fn absolute(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+    match width {
+        Width::One(width) => pairs.map(|(_, a, b)| (a - b).abs()).sum::<f64>() / width,
+        Width::Each(widths) => pairs.map(|(at, a, b)| ((a - b) / widths[at]).abs()).sum(),
+    }
+}
+
+/// Σ xⱼyⱼ over the columns that two sparse rows share.
+fn shared<T: Scalar>(x: (&[u32], &[T]), y: (&[u32], &[T])) -> f64 {
+    let (mut a, mut b, mut sum) = (0, 0, 0.0);
+    while a < x.0.len() && b < y.0.len() {
+        let (i, j) = (x.0[a], y.0[b]);
+        if i == j {
+            sum += x.1[a].to_f64() * y.1[b].to_f64();
+        }
+        // Both where they are equal: which one is hard to foresee, so no branch.
+        a += usize::from(i <= j);
+        b += usize::from(j <= i);
+    }
+    sum
+}
+
+/// The entries of two rows at every column where either is not zero.
+fn merge<T: Scalar>(
+    a: impl Iterator<Item = (u32, T)>,
+    b: impl Iterator<Item = (u32, T)>,
+) -> impl Iterator<Item = (usize, f64, f64)> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || {
+        let (i, j) = (a.peek().map(|e| e.0), b.peek().map(|e| e.0));
+        let column = match (i, j) {
+            (None, None) => return None,
+            (Some(i), Some(j)) => i.min(j),
+            (Some(only), None) | (None, Some(only)) => only,
+        };
+        let x = a.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
+        let y = b.next_if(|e| e.0 == column).map_or(0.0, |e| e.1.to_f64());
+        Some((column as usize, x, y))
+    })
+}

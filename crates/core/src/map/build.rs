@@ -1,0 +1,151 @@
+//! From a recipe to a map that can be applied.
+//!
+//! Each part that draws has a seed of its own, a function of the map's seed and the part's place in the tree; an expression of one part has the map's.
+
+use super::compile::{How, Recipe};
+use super::exact::Exact;
+use super::fourier::Ask;
+use super::hinge::Hinges;
+use super::homogeneous::Homogeneous;
+use super::part::{Part, Weight};
+use super::positive::Positive;
+use super::sign::{Projection, Subsets};
+use super::{Binning, Fourier, FourierForm, FrequencyDraw, Grids};
+use crate::engine::Check;
+use crate::kernel::columns_of;
+use crate::random::{Draws, Stream};
+use crate::{Error, Kernel, Result};
+
+/// Builds the parts of a recipe.
+pub(super) struct Builder<'a> {
+    columns: usize,
+    seed: u64,
+    /// Parts that have drawn so far.
+    drawn: u64,
+    check: Check<'a>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(columns: usize, seed: u64, check: Check<'a>) -> Self {
+        Builder { columns, seed, drawn: 0, check }
+    }
+
+    /// The seed of the next part that draws.
+    fn next_seed(&mut self) -> u64 {
+        self.drawn += 1;
+        match self.drawn {
+            1 => self.seed,
+            n => {
+                let mut draws = Draws::new(self.seed, Stream::Parts, n);
+                u64::from(draws.word()) << 32 | u64::from(draws.word())
+            }
+        }
+    }
+
+    pub(super) fn part(&mut self, recipe: &Recipe) -> Result<Part> {
+        // A leaf on some columns is a leaf of rows that have these only; Fourier features and grids choose for themselves, and so do the projections of a polynomial.
+        if let (Kernel::Restricted { columns, kernel }, false) =
+            (&recipe.kernel, matches!(recipe.how, How::Fourier { .. } | How::Grids { .. } | How::Multiply(_)))
+        {
+            let columns: Vec<usize> = columns_of(columns).collect();
+            let recipe = Recipe { kernel: (**kernel).clone(), ..unrestricted(recipe) };
+            let mut inner = Builder { columns: columns.len(), ..*self };
+            let part = Box::new(inner.part(&recipe)?);
+            self.drawn = inner.drawn;
+            return Ok(Part::On { columns, part });
+        }
+        let (features, columns) = (recipe.features, self.columns);
+        Ok(match &recipe.how {
+            How::Exact => Part::Exact(Exact::build(&recipe.kernel, columns)?.ok_or_else(|| wrong(recipe))?),
+            How::Taylor { degree } => {
+                let Kernel::Gaussian { sigma } = &recipe.kernel else { return Err(wrong(recipe)) };
+                Part::Exact(Exact::taylor(sigma, columns, *degree))
+            }
+            How::Fourier { form, draw } => {
+                let spectrum = recipe.kernel.spectrum().ok_or_else(|| wrong(recipe))?;
+                let ask = Ask { form: *form, draw: *draw, features, seed: self.next_seed() };
+                Part::Fourier(Fourier::build(&spectrum, ask, columns, self.check)?)
+            }
+            How::Homogeneous { steps } => Part::Homogeneous(
+                Homogeneous::new(&recipe.kernel, columns, *steps).ok_or_else(|| wrong(recipe))?,
+            ),
+            How::Hinges => {
+                let Kernel::ArcCosine { order } = recipe.kernel else { return Err(wrong(recipe)) };
+                Part::Hinges(Hinges::build(order, features, columns, self.next_seed(), self.check)?)
+            }
+            How::Subsets => Part::Subsets(Subsets::new(features, columns, self.next_seed())),
+            How::Grids { width } => {
+                let law = recipe.kernel.grid_law(columns).ok_or_else(|| wrong(recipe))?;
+                let count = features / (width * law.outputs());
+                Part::Grids(Box::new(Binning::hashed(
+                    Grids::draw(&law, count, self.next_seed(), columns, self.check)?,
+                    *width,
+                )))
+            }
+            How::Projected(inner) => {
+                let inner = self.part(inner)?;
+                let projection = Projection::new(features, inner.output_dim(), self.next_seed());
+                nested(inner, Part::Projection(projection))
+            }
+            How::OfDistance(inner) => {
+                let Kernel::ExponentialChi2 { gamma } = recipe.kernel else { return Err(wrong(recipe)) };
+                let inner = self.part(inner)?;
+                // exp(−γ‖u − v‖²)
+                let spectrum =
+                    Kernel::gaussian((0.5 / gamma).sqrt()).spectrum().ok_or_else(|| wrong(recipe))?;
+                let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
+                let ask = Ask { form, draw: FrequencyDraw::Orthogonal, features, seed: self.next_seed() };
+                let outer = Fourier::build(&spectrum, ask, inner.output_dim(), self.check)?;
+                nested(inner, Part::Fourier(outer))
+            }
+            How::Positive(inner) => {
+                let inner = self.part(inner)?;
+                let outer = Positive::build(features, inner.output_dim(), self.next_seed(), self.check)?;
+                nested(inner, Part::Positive(outer))
+            }
+            How::Join(parts) => Part::Join(self.parts(parts)?),
+            How::Tensor(parts) => Part::Tensor(self.parts(parts)?),
+            How::Multiply(parts) => Part::Multiply(self.parts(parts)?),
+            How::Scale { factor, part } => {
+                Part::Scale { factor: factor.sqrt(), part: Box::new(self.part(part)?) }
+            }
+            How::Weight { function, part } => {
+                Part::Weight { by: Weight::Function(function.clone()), part: Box::new(self.part(part)?) }
+            }
+            How::Normalise(part) => {
+                Part::Weight { by: Weight::Length(part.kernel.clone()), part: Box::new(self.part(part)?) }
+            }
+        })
+    }
+
+    fn parts(&mut self, recipes: &[Recipe]) -> Result<Vec<Part>> {
+        recipes.iter().map(|recipe| self.part(recipe)).collect()
+    }
+}
+
+/// The recipe of a leaf with its inner ones, which are of the same leaf, for rows that have its columns only.
+fn unrestricted(recipe: &Recipe) -> Recipe {
+    let bare = |inner: &Recipe| match &inner.kernel {
+        Kernel::Restricted { kernel, .. } => Box::new(Recipe { kernel: (**kernel).clone(), ..inner.clone() }),
+        _ => Box::new(inner.clone()),
+    };
+    let how = match &recipe.how {
+        How::Projected(inner) => How::Projected(bare(inner)),
+        How::OfDistance(inner) => How::OfDistance(bare(inner)),
+        how => how.clone(),
+    };
+    Recipe { how, ..recipe.clone() }
+}
+
+fn nested(inner: Part, outer: Part) -> Part {
+    Part::Nested { inner: Box::new(inner), outer: Box::new(outer) }
+}
+
+/// A recipe that does not fit its kernel: nothing that the compiler makes.
+fn wrong(recipe: &Recipe) -> Error {
+    Error::Unsupported {
+        what: format!("{:?} of {}", recipe.how, recipe.kernel),
+        reason: "they do not go together",
+        instead: "let the compiler choose",
+    }
+}

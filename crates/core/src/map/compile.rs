@@ -1,0 +1,373 @@
+//! From an expression to a map of the size asked.
+//!
+//! ```text
+//! c·K                 √c times the features of K
+//! K₁ + K₂             side by side.  Parts with few features of their own keep them all; the rest share what is left in proportion to c·k(0), which
+//!                     makes the sum of the variances (c·k(0))²/D smallest
+//! K₁·K₂               shift-invariant factors are one law; laplace and hat factors are one grid, where bins are asked for, with a frequency from the other
+//!                     factors; what remains is multiplied out where the product of the sizes is at most D, else draw by draw
+//! f·K·f, normalised   features times f(x), or over √K(x, x)
+//! exp K               a law, if K is shift-invariant; else positive features of the features of K
+//! ```
+//! A [`Recipe`] is what was decided, as plain data and a function of kernel, columns and size alone: a model file holds the kernel, and the same recipe is made again.
+
+use super::{FourierForm, FrequencyDraw, exact, homogeneous};
+use crate::kernel::{Function, columns_of};
+use crate::{Error, Kernel, Result};
+
+/// What an expression becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// The part of the expression.
+    pub kernel: Kernel,
+    /// What is made of it.
+    pub how: How,
+    /// Features, D.
+    pub features: usize,
+}
+
+/// How features of a part are made.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum How {
+    /// Its own features, all of them.
+    Exact,
+    /// The Gaussian's series up to a degree.
+    Taylor {
+        /// The degree.
+        degree: u32,
+    },
+    /// Random Fourier features.
+    Fourier {
+        /// Pairs or offsets.
+        form: FourierForm,
+        /// How frequencies are drawn.
+        draw: FrequencyDraw,
+    },
+    /// The sampled spectrum of an additive kernel.
+    Homogeneous {
+        /// Samples on either side of zero.
+        steps: usize,
+    },
+    /// Random rectified units.
+    Hinges,
+    /// Random signs for each column.
+    Subsets,
+    /// Hashed cells of random grids.
+    Grids {
+        /// Slots of each grid.
+        width: usize,
+    },
+    /// A projection on random signs, of the features of the part.
+    Projected(Box<Recipe>),
+    /// Fourier features of a Gaussian of the features of an additive kernel.
+    OfDistance(Box<Recipe>),
+    /// Positive features of the features of K in exp K.
+    Positive(Box<Recipe>),
+    /// Side by side.
+    Join(Vec<Recipe>),
+    /// All products.
+    Tensor(Vec<Recipe>),
+    /// Products draw by draw.
+    Multiply(Vec<Recipe>),
+    /// √c times.
+    Scale {
+        /// c.
+        factor: f64,
+        /// Of what.
+        part: Box<Recipe>,
+    },
+    /// f(x) times.
+    Weight {
+        /// f.
+        function: Function,
+        /// Of what.
+        part: Box<Recipe>,
+    },
+    /// Over √K(x, x).
+    Normalise(Box<Recipe>),
+}
+
+/// The fewest draws worth multiplying out with exact features.
+const FEWEST_DRAWS: usize = 32;
+
+/// How an expression is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compiler {
+    /// Columns of the rows.
+    pub(super) columns: usize,
+    /// Slots of each grid for laplace and hat; none for Fourier features.
+    pub(super) bins: Option<usize>,
+}
+
+impl Compiler {
+    /// A map with at most so many features, where anything is allowed.
+    pub(super) fn compile(&self, kernel: &Kernel, budget: usize) -> Result<Recipe> {
+        if budget == 0 {
+            return Err(too_few(kernel));
+        }
+        let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
+        match kernel {
+            Kernel::Scaled { factor, kernel: inner } => {
+                let part = Box::new(self.compile(inner, budget)?);
+                let features = part.features;
+                return made(How::Scale { factor: *factor, part }, features);
+            }
+            Kernel::Sum { terms } => return self.sum(kernel, terms, budget),
+            _ => {}
+        }
+        if let (Some(width), Some(law)) = (self.bins, kernel.grid_law(self.columns)) {
+            let each = width.saturating_mul(law.outputs());
+            if each <= budget {
+                return made(How::Grids { width }, budget / each * each);
+            }
+        }
+        if let Some(spectrum) = kernel.spectrum() {
+            if *kernel == Kernel::Constant {
+                return made(How::Exact, 1);
+            }
+            if !spectrum.mass.is_finite() {
+                return Err(Error::Overflow { what: "the kernel of a row with itself" });
+            }
+            let draw = if spectrum.law.isotropic().is_some() {
+                FrequencyDraw::Orthogonal
+            } else {
+                FrequencyDraw::Independent
+            };
+            let form = if budget.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
+            return made(How::Fourier { form, draw }, budget);
+        }
+        match kernel {
+            Kernel::Product { factors } => self.product(kernel, factors, budget),
+            Kernel::Weighted { function, kernel: inner } => {
+                let part = Box::new(self.compile(inner, budget)?);
+                let features = part.features;
+                made(How::Weight { function: function.clone(), part }, features)
+            }
+            Kernel::Normalised { kernel: inner } => {
+                let part = Box::new(self.compile(inner, budget)?);
+                let features = part.features;
+                made(How::Normalise(part), features)
+            }
+            Kernel::Exp { kernel: inner } => {
+                made(How::Positive(Box::new(self.compile(inner, budget)?)), budget)
+            }
+            leaf => self.leaf(leaf, budget),
+        }
+    }
+
+    /// A map without approximation.
+    pub(super) fn exact(&self, kernel: &Kernel) -> Result<Recipe> {
+        let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
+        let one = |inner: &Kernel| self.exact(inner).map(Box::new);
+        let all =
+            |kernels: &[Kernel]| kernels.iter().map(|inner| self.exact(inner)).collect::<Result<Vec<_>>>();
+        match kernel {
+            Kernel::Scaled { factor, kernel: inner } => {
+                let part = one(inner)?;
+                let features = part.features;
+                made(How::Scale { factor: *factor, part }, features)
+            }
+            Kernel::Weighted { function, kernel: inner } => {
+                let part = one(inner)?;
+                let features = part.features;
+                made(How::Weight { function: function.clone(), part }, features)
+            }
+            Kernel::Normalised { kernel: inner } => {
+                let part = one(inner)?;
+                let features = part.features;
+                made(How::Normalise(part), features)
+            }
+            Kernel::Sum { terms } => {
+                let parts = all(terms)?;
+                let features = parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.features));
+                made(How::Join(parts), features)
+            }
+            Kernel::Product { factors } => {
+                let parts = all(factors)?;
+                let features =
+                    parts.iter().fold(1, |product: usize, part| product.saturating_mul(part.features));
+                made(How::Tensor(parts), features)
+            }
+            leaf => match self.size(leaf) {
+                Some(features) => made(How::Exact, features),
+                None => Err(Error::Unsupported {
+                    what: format!("an exact map of {leaf}"),
+                    reason: "its feature space has infinitely many dimensions",
+                    instead: "use a compiled map, Fourier features or landmarks",
+                }),
+            },
+        }
+    }
+
+    /// The number of features of a leaf, with its columns; none for others and for infinitely many.
+    fn size(&self, leaf: &Kernel) -> Option<usize> {
+        match leaf {
+            Kernel::Restricted { columns, kernel } => exact::size(kernel, columns_of(columns).count()),
+            leaf => exact::size(leaf, self.columns),
+        }
+    }
+
+    /// The features of an expression that has finitely many.
+    fn finite(&self, kernel: &Kernel) -> Option<usize> {
+        self.exact(kernel).ok().map(|recipe| recipe.features)
+    }
+
+    fn leaf(&self, kernel: &Kernel, budget: usize) -> Result<Recipe> {
+        let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
+        let (columns, inner) = match kernel {
+            Kernel::Restricted { columns, kernel } => (columns_of(columns).count(), &**kernel),
+            leaf => (self.columns, leaf),
+        };
+        match (inner, self.size(kernel)) {
+            (_, Some(features)) if features <= budget => made(How::Exact, features),
+            (&Kernel::Polynomial { degree, gamma, c }, _) => {
+                let linear = gamma * Kernel::Linear;
+                let inner = if c > 0.0 { linear + c * Kernel::Constant } else { linear };
+                let inner = match kernel {
+                    Kernel::Restricted { columns, .. } => inner.on(columns.clone())?,
+                    _ => inner,
+                };
+                let projected = |_| self.projected(&inner, budget);
+                made(How::Multiply((0..degree).map(projected).collect::<Result<_>>()?), budget)
+            }
+            (Kernel::AllSubsets, _) => made(How::Subsets, budget),
+            (Kernel::ArcCosine { .. }, _) => made(How::Hinges, budget),
+            (Kernel::ExponentialChi2 { .. }, _) => {
+                let inner = Recipe {
+                    kernel: kernel.clone(),
+                    how: How::Homogeneous { steps: 3 },
+                    features: 7 * columns,
+                };
+                made(How::OfDistance(Box::new(inner)), budget)
+            }
+            (additive, _) if homogeneous::has(additive) => {
+                match (1..=3).rev().find(|r| (2 * r + 1) * columns <= budget) {
+                    Some(steps) => made(How::Homogeneous { steps }, (2 * steps + 1) * columns),
+                    None => {
+                        let inner = Recipe {
+                            kernel: kernel.clone(),
+                            how: How::Homogeneous { steps: 2 },
+                            features: 5 * columns,
+                        };
+                        made(How::Projected(Box::new(inner)), budget)
+                    }
+                }
+            }
+            (_, Some(_)) => self.projected(kernel, budget),
+            (_, None) => Err(Error::Unsupported {
+                what: format!("a map of {kernel}"),
+                reason: "no features are known for it",
+                instead: "use landmarks, which work for every kernel",
+            }),
+        }
+    }
+
+    /// A projection of exact features.
+    fn projected(&self, kernel: &Kernel, budget: usize) -> Result<Recipe> {
+        let inner = Box::new(self.exact(kernel)?);
+        Ok(Recipe { kernel: kernel.clone(), how: How::Projected(inner), features: budget })
+    }
+
+    fn sum(&self, kernel: &Kernel, terms: &[Kernel], budget: usize) -> Result<Recipe> {
+        // Few features of its own: no more than an equal share.
+        let own: Vec<Option<usize>> =
+            terms.iter().map(|term| self.finite(term).filter(|size| *size <= budget / terms.len())).collect();
+        let left = budget - own.iter().flatten().sum::<usize>();
+        if left < 2 * own.iter().filter(|own| own.is_none()).count() {
+            return Err(too_few(kernel));
+        }
+        let weight = |term: &Kernel| term.constant_diagonal().unwrap_or_else(|| leading_factor(term));
+        let total: f64 =
+            terms.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(term, _)| weight(term)).sum();
+        // Two for each, and a part of the others by weight: an even number, for pairs.
+        let spare = left - 2 * own.iter().filter(|own| own.is_none()).count();
+        let share = |term: &Kernel| 2 + (spare as f64 * weight(term) / total) as usize / 2 * 2;
+        let mut parts = Vec::with_capacity(terms.len());
+        for (term, own) in terms.iter().zip(&own) {
+            parts.push(self.compile(term, own.unwrap_or_else(|| share(term)))?);
+        }
+        let features = parts.iter().map(|part| part.features).sum();
+        Ok(Recipe { kernel: kernel.clone(), how: How::Join(parts), features })
+    }
+
+    fn product(&self, kernel: &Kernel, factors: &[Kernel], budget: usize) -> Result<Recipe> {
+        let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
+        // Shift-invariant factors are one, and so are those with a grid.
+        let is_drawn = |factor: &&Kernel| factor.spectrum().is_some() && **factor != Kernel::Constant;
+        let (drawn, others): (Vec<&Kernel>, Vec<&Kernel>) = factors.iter().partition(is_drawn);
+        let drawn = (!drawn.is_empty()).then(|| Kernel::product(drawn.into_iter().cloned()));
+        let sizes: Vec<Option<usize>> = others.iter().map(|factor| self.finite(factor)).collect();
+        let exact =
+            sizes.iter().try_fold(1usize, |product, size| size.map(|size| product.saturating_mul(size)));
+        let draws = exact.map(|exact| budget / exact.max(1) / 2 * 2);
+        match (exact, &drawn, draws) {
+            (Some(exact), None, _) if exact <= budget => {
+                let parts = others.iter().map(|factor| self.exact(factor)).collect::<Result<_>>()?;
+                return made(How::Tensor(parts), exact);
+            }
+            (Some(exact), Some(drawn), Some(draws)) if draws >= FEWEST_DRAWS => {
+                let mut parts = others.iter().map(|factor| self.exact(factor)).collect::<Result<Vec<_>>>()?;
+                parts.push(self.compile(drawn, draws)?);
+                let features = exact * parts.last().map_or(0, |part| part.features);
+                return made(How::Tensor(parts), features);
+            }
+            _ => {}
+        }
+        // Draw by draw: a pair of Fourier features is one draw, so the others have half as many.
+        let without_bins = Compiler { bins: None, ..*self };
+        let budget = if drawn.is_some() { budget / 2 * 2 } else { budget };
+        let draws = if drawn.is_some() { budget / 2 } else { budget };
+        let mut parts =
+            others.iter().map(|factor| without_bins.draws(factor, draws)).collect::<Result<Vec<_>>>()?;
+        if let Some(drawn) = &drawn {
+            parts.push(without_bins.compile(drawn, budget)?);
+        }
+        made(How::Multiply(flattened(parts)), budget)
+    }
+
+    /// Features each of which is an unbiased draw.
+    fn draws(&self, factor: &Kernel, draws: usize) -> Result<Recipe> {
+        let project = |inner: Recipe| Recipe {
+            kernel: inner.kernel.clone(),
+            features: draws,
+            how: How::Projected(Box::new(inner)),
+        };
+        let recipe = self.compile(factor, draws)?;
+        Ok(match &recipe.how {
+            How::Hinges | How::Subsets | How::Multiply(_) | How::Projected(_) | How::Positive(_)
+                if recipe.features == draws =>
+            {
+                recipe
+            }
+            _ => project(recipe),
+        })
+    }
+}
+
+fn too_few(kernel: &Kernel) -> Error {
+    Error::Unsupported {
+        what: format!("a map of {kernel} with so few features"),
+        reason: "each part of an expression needs some",
+        instead: "ask for more features",
+    }
+}
+
+/// Products of products are one.
+fn flattened(parts: Vec<Recipe>) -> Vec<Recipe> {
+    parts
+        .into_iter()
+        .flat_map(|part| match part.how {
+            How::Multiply(inner) => inner,
+            _ => vec![part],
+        })
+        .collect()
+}
+
+/// The factor in front of a kernel whose k(x, x) is not known beforehand.
+fn leading_factor(kernel: &Kernel) -> f64 {
+    match kernel {
+        Kernel::Scaled { factor, .. } => *factor,
+        _ => 1.0,
+    }
+}

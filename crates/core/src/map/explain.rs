@@ -1,0 +1,134 @@
+//! The tree of choices, for people.
+
+use std::fmt;
+
+use super::compile::{How, Recipe};
+use super::{FourierForm, FrequencyDraw};
+
+impl Recipe {
+    /// The parts that this one is made of.
+    pub fn parts(&self) -> &[Recipe] {
+        match &self.how {
+            How::Join(parts) | How::Tensor(parts) | How::Multiply(parts) => parts,
+            How::Projected(part)
+            | How::OfDistance(part)
+            | How::Positive(part)
+            | How::Scale { part, .. }
+            | How::Weight { part, .. }
+            | How::Normalise(part) => std::slice::from_ref(part),
+            _ => &[],
+        }
+    }
+
+    /// The variance of z(x)·z(y) for rows that are far apart, so that k is nearly zero: what the part adds to the error at most distances. None where it depends on the
+    /// rows' lengths.
+    pub fn variance(&self) -> Option<f64> {
+        let features = self.features as f64;
+        match &self.how {
+            How::Exact | How::Taylor { .. } | How::Homogeneous { .. } => Some(0.0),
+            // (1 + k(2Δ) − 2k²)/D of pairs and (1 + k(2Δ)/2 − k²)/D of offsets are both 1/D there.
+            How::Fourier { .. } => {
+                self.kernel.spectrum().map(|spectrum| spectrum.mass * spectrum.mass / features)
+            }
+            How::OfDistance(_) => Some(1.0 / features),
+            // k(1 − k)/P + (1 − k)/(width·P)
+            How::Grids { .. } => self.kernel.constant_diagonal().map(|mass| mass * mass / features),
+            How::Join(parts) => parts.iter().map(Recipe::variance).sum(),
+            How::Scale { factor, part } => part.variance().map(|variance| factor * factor * variance),
+            How::Weight { part, .. } | How::Normalise(part) => {
+                part.variance().filter(|variance| *variance <= 0.0)
+            }
+            How::Tensor(parts) => {
+                parts.iter().map(Recipe::variance).sum::<Option<f64>>().filter(|sum| *sum <= 0.0)
+            }
+            How::Hinges | How::Subsets | How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
+        }
+    }
+
+    /// Numbers that the built map keeps.
+    pub(crate) fn entries(&self, columns: usize) -> f64 {
+        let (d, features) = (columns as f64, self.features as f64);
+        let inner: f64 = self.parts().iter().map(|part| part.entries(columns)).sum();
+        let from_inner = || self.parts().first().map_or(d, |part| part.features as f64);
+        let own = match &self.how {
+            How::Fourier { draw: FrequencyDraw::Structured, .. } => 4.0 * features,
+            How::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
+            How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
+            How::Grids { width } => d * features / *width as f64,
+            How::Projected(_) | How::OfDistance(_) | How::Positive(_) => from_inner() * features,
+            // A table of parents and weights.
+            How::Exact | How::Taylor { .. } => 3.0 * features,
+            _ => 0.0,
+        };
+        own + inner
+    }
+
+    /// What is done, in words.
+    pub fn what(&self) -> String {
+        let draw = |draw: &FrequencyDraw| match draw {
+            FrequencyDraw::Independent => "independent",
+            FrequencyDraw::Orthogonal => "orthogonal",
+            FrequencyDraw::Quasi => "quasi-random",
+            FrequencyDraw::Structured => "structured (bias below 4e-4)",
+        };
+        match &self.how {
+            How::Exact => "its own features, exactly".to_owned(),
+            How::Taylor { degree } => format!("its series up to degree {degree}"),
+            How::Fourier { form: FourierForm::Pairs, draw: d } => {
+                format!("Fourier pairs, {} frequencies", draw(d))
+            }
+            How::Fourier { form: FourierForm::Offset, draw: d } => {
+                format!("Fourier with offsets, {} frequencies", draw(d))
+            }
+            How::Homogeneous { steps } => {
+                format!("sampled spectrum, {} features a column, no chance", 2 * steps + 1)
+            }
+            How::Hinges => "random rectified units".to_owned(),
+            How::Subsets => "random signs of the columns".to_owned(),
+            How::Grids { width } => {
+                format!("{} random grids, hashed to {width} bins each", self.features / width.max(&1))
+            }
+            How::Projected(_) => "random signs, projecting".to_owned(),
+            How::OfDistance(_) => "Fourier pairs of a Gaussian on".to_owned(),
+            How::Positive(_) => "positive features of exp on".to_owned(),
+            How::Join(_) => "side by side".to_owned(),
+            How::Tensor(_) => "all products of".to_owned(),
+            How::Multiply(_) => "products, draw by draw, of".to_owned(),
+            How::Scale { factor, .. } => format!("√{} times", crate::error::number(*factor)),
+            How::Weight { function, .. } => format!("{function} times"),
+            How::Normalise(_) => "over √K(x, x)".to_owned(),
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, whole: &Recipe, before: &str, branch: &str) -> fmt::Result {
+        write!(f, "{branch}{}  ─  {}: {} features", self.kernel, self.what(), self.features)?;
+        let share = 100.0 * self.features as f64 / whole.features.max(1) as f64;
+        let is_part = !std::ptr::eq(self, whole);
+        if is_part && self.features <= whole.features {
+            write!(f, " ({share:.0} %)")?;
+        }
+        match (self.variance(), whole.variance()) {
+            (Some(variance), _) if variance <= 0.0 => write!(f, ", no variance")?,
+            (Some(variance), Some(all)) if is_part && variance <= all => {
+                write!(f, ", variance {variance:.2e} ({:.0} %)", 100.0 * variance / all)?;
+            }
+            (Some(variance), _) => write!(f, ", variance {variance:.2e} far apart")?,
+            (None, _) => write!(f, ", variance by the rows")?,
+        }
+        writeln!(f)?;
+        let count = self.parts().len();
+        for (i, part) in self.parts().iter().enumerate() {
+            let last = i + 1 == count;
+            let branch = format!("{before}{}", if last { "└─ " } else { "├─ " });
+            part.write(f, whole, &format!("{before}{}", if last { "   " } else { "│  " }), &branch)?;
+        }
+        Ok(())
+    }
+}
+
+/// One line for each part: what it is of, what is done, its share of the features and of the variance.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, self, "", "")
+    }
+}

@@ -1,0 +1,243 @@
+//! Frequencies, drawn in four ways.
+//!
+//! ```text
+//! independent   frequency j is a function of (seed, j)
+//! quasi         of point j of a scrambled Halton sequence: each alone has the law, together they are more even
+//! orthogonal    columns of Haar matrices, d of each, every one with its own length from the law
+//! structured    rows of H·D₃·H·D₂·H·D₁, as many as the padded d, with such lengths: only nearly the law (bias below 4e-4 from padded d = 64 on)
+//! ```
+//! The last two need a law without preferred directions.
+
+use bochner_simd::{Isa, RowsRef, SparseRowsRef, Structured, structured, structured_sparse, walsh_hadamard};
+use rayon::prelude::*;
+
+use crate::engine::Check;
+use crate::kernel::{Law, Mixing, Place, Width};
+use crate::linalg::dot;
+use crate::random::{Draws, Halton, Numbers, Stream};
+use crate::{Matrix, Result, Rows, Scalar};
+
+/// Rows filled between two checks.
+const PIECE: usize = 256;
+
+/// Fills the rows of a matrix, each from its number alone: on the threads of the current pool, if there is one.
+fn fill_rows(
+    rows: usize,
+    columns: usize,
+    check: Check<'_>,
+    fill: impl Fn(usize, &mut [f64]) + Sync,
+) -> Result<Matrix<f64>> {
+    let mut matrix = Matrix::zeros(rows, columns);
+    let parallel = rayon::current_thread_index().is_some();
+    for (p, piece) in matrix.as_mut_slice().chunks_mut((PIECE * columns).max(1)).enumerate() {
+        let fill = |(j, row): (usize, &mut [f64])| fill(p * PIECE + j, row);
+        if parallel {
+            piece.par_chunks_mut(columns).enumerate().for_each(fill);
+        } else {
+            piece.chunks_mut(columns).enumerate().for_each(fill);
+        }
+        check(((p + 1) * PIECE).min(rows) as f64 / rows as f64)?;
+    }
+    Ok(matrix)
+}
+
+/// Independent frequencies.
+pub(super) fn independent(
+    seed: u64,
+    count: usize,
+    dim: usize,
+    law: &Law,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
+    fill_rows(count, dim, check, |j, row| {
+        law.draw(&mut Numbers::from(Draws::new(seed, Stream::Frequencies, j as u64)), row);
+    })
+}
+
+/// Frequencies from quasi-random points.
+pub(super) fn quasi(seed: u64, count: usize, dim: usize, law: &Law, check: Check<'_>) -> Result<Matrix<f64>> {
+    let halton = Halton::new(seed, law.coordinates(dim));
+    fill_rows(count, dim, check, |j, row| {
+        // What needs more coordinates than foreseen goes on with chance.
+        let further = Draws::new(seed, Stream::Frequencies, j as u64);
+        law.draw(&mut Numbers::quasi(&halton, j as u64, further), row);
+    })
+}
+
+/// The length of frequency j of an isotropic law in so many dimensions, for widths of 1.
+fn length(seed: u64, j: usize, dim: usize, mixing: Mixing) -> f64 {
+    let mut draws = Draws::new(seed, Stream::Lengths, j as u64);
+    let square: f64 = (0..dim).map(|_| draws.normal()).map(|g| g * g).sum();
+    square.sqrt() * mixing.draw(&mut Numbers::from(draws))
+}
+
+/// Orthogonal directions with the lengths of the law; `place` has one column for each of `dim`.
+pub(super) fn orthogonal(
+    seed: u64,
+    count: usize,
+    dim: usize,
+    (mixing, place): (Mixing, &Place),
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
+    let blocks: Vec<Haar> =
+        (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect();
+    fill_rows(count, dim, check, |j, row| {
+        blocks[j / dim].column(j % dim, row);
+        let length = length(seed, j, dim, mixing);
+        row.iter_mut().enumerate().for_each(|(at, w)| *w *= 1.0 / place.width.at(at) * length);
+    })
+}
+
+/// The first columns of a random orthogonal matrix: Q = H₀H₁…H_{d−2}·diag(signs), Hₖ the reflection that takes a normal
+/// vector of the coordinates from k on to a multiple of the first of them (Stewart 1980). Column i passes through H₀ … Hᵢ only, so that a few columns
+/// of a large matrix cost little. Plain multiplications and additions in a fixed order: every processor makes the same matrix.
+struct Haar {
+    /// Reflection k has d − k entries, normalised to length √2.
+    reflections: Vec<Vec<f64>>,
+    signs: Vec<f64>,
+}
+
+impl Haar {
+    fn draw(seed: u64, block: usize, dim: usize, columns: usize) -> Haar {
+        let mut signs = Vec::with_capacity(columns);
+        let mut reflections = Vec::with_capacity(columns);
+        for k in 0..columns {
+            let mut draws = Draws::new(seed, Stream::Reflections, (block as u64) << 32 | k as u64);
+            let mut v: Vec<f64> = (k..dim).map(|_| draws.normal()).collect();
+            let sign = if v[0] < 0.0 { -1.0 } else { 1.0 };
+            if k + 1 == dim {
+                signs.push(sign);
+                break;
+            }
+            let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            v[0] += sign * length;
+            let factor = (2.0 / v.iter().map(|x| x * x).sum::<f64>()).sqrt();
+            v.iter_mut().for_each(|x| *x *= factor);
+            signs.push(-sign);
+            reflections.push(v);
+        }
+        Haar { reflections, signs }
+    }
+
+    /// Column i: the unit vector i through the reflections that touch it, the last one first.
+    fn column(&self, i: usize, column: &mut [f64]) {
+        column.fill(0.0);
+        column[i] = self.signs[i];
+        for (k, v) in self.reflections.iter().enumerate().take(i + 1).rev() {
+            let part = &mut column[k..];
+            let along = dot(part, v);
+            part.iter_mut().zip(v).for_each(|(c, v)| *c -= along * v);
+        }
+    }
+}
+
+/// Frequencies that are never written out: signs and lengths.
+#[derive(Clone, Debug)]
+pub(super) struct Hadamard {
+    pub(super) padded: usize,
+    /// ±1, three for each frequency of whole blocks.
+    pub(super) signs: Vec<f64>,
+    /// One factor a frequency, in turns, the normalisation of the transforms included.
+    pub(super) lengths: Vec<f64>,
+    /// What each column of a row is multiplied with, where widths differ.
+    pub(super) factors: Vec<f64>,
+}
+
+/// The smallest padded number of columns from which the bias is small.
+pub(super) const FEWEST_PADDED: usize = 64;
+
+impl Hadamard {
+    pub(super) fn draw(seed: u64, count: usize, dim: usize, (mixing, place): (Mixing, &Place)) -> Hadamard {
+        let padded = dim.next_power_of_two();
+        let signs = (0..count.div_ceil(padded))
+            .flat_map(|block| {
+                let mut draws = Draws::new(seed, Stream::Signs, block as u64);
+                (0..3 * padded)
+                    .map(move |_| if draws.word() & 1 == 0 { 1.0 } else { -1.0 })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        // Lengths of normal vectors of all padded columns, of which a row has `dim`: a uniform direction there, cut to d, times such a length is a normal
+        // vector of d entries. H·D·H·D·H·D is p^(3/2) times an orthogonal matrix.
+        let norm = std::f64::consts::TAU * padded as f64 * (padded as f64).sqrt();
+        let (width, factors) = match &place.width {
+            Width::One(width) => (*width, Vec::new()),
+            each => (1.0, (0..dim).map(|at| 1.0 / each.at(at)).collect()),
+        };
+        let lengths = (0..count).map(|j| length(seed, j, padded, mixing) / (norm * width)).collect();
+        Hadamard { padded, signs, lengths, factors }
+    }
+
+    /// The phase of row i and frequency j, in turns.
+    pub(super) fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize) -> f64 {
+        let p = self.padded;
+        let mut values = vec![0.0; p];
+        rows.entries(i).for_each(|(k, x)| values[k as usize] = x.to_f64());
+        for signs in self.signs[j / p * 3 * p..][..3 * p].chunks_exact(p) {
+            values.iter_mut().zip(signs).for_each(|(x, sign)| *x *= sign);
+            walsh_hadamard(Isa::best(), &mut values, p);
+        }
+        self.lengths[j] * values[j % p]
+    }
+}
+
+/// The loop over rows of either shape.
+pub(super) fn apply_structured<T: Scalar>(
+    rows: &Rows<'_, T>,
+    frequencies: &Structured<'_, T>,
+    what: &bochner_simd::Apply<'_, T>,
+    out: &mut [T],
+    stride: usize,
+) {
+    match rows {
+        Rows::Dense(dense) => {
+            let view = RowsRef { data: dense.as_slice(), count: dense.rows(), stride: dense.stride() };
+            structured(Isa::best(), view, dense.columns(), frequencies, what, out, stride);
+        }
+        Rows::Sparse(sparse) => {
+            let view =
+                SparseRowsRef { starts: sparse.starts(), indices: sparse.indices(), values: sparse.values() };
+            structured_sparse(Isa::best(), view, sparse.columns(), frequencies, what, out, stride);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Absolute, assert_close};
+
+    #[test]
+    fn blocks_are_orthogonal_matrices() {
+        for dim in [1, 2, 3, 20] {
+            let haar = Haar::draw(3, 1, dim, dim);
+            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
+            for i in 0..dim {
+                for j in 0..dim {
+                    let expected = if i == j { 1.0 } else { 0.0 };
+                    assert_close(&[dot(q.row(i), q.row(j))], &[expected], Absolute(1e-13));
+                }
+            }
+        }
+    }
+
+    /// The mean of Q is zero and its entries squared have mean 1/d, by Hoeffding at 1e-9 each: without the
+    /// signs Q₁₁ would always be negative.
+    #[test]
+    fn blocks_have_no_preferred_direction() {
+        let (n, dim) = (4000, 3);
+        let mut mean = vec![0.0; dim * dim];
+        let mut square = vec![0.0; dim * dim];
+        for seed in 0..n {
+            let haar = Haar::draw(seed, 0, dim, dim);
+            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
+            for (at, x) in q.as_slice().iter().enumerate() {
+                mean[at] += x / n as f64;
+                square[at] += x * x / n as f64;
+            }
+        }
+        let radius = bochner_testkit::hoeffding_radius(n as usize, 2.0, 1e-10);
+        assert_close(&mean, &vec![0.0; dim * dim], Absolute(radius));
+        assert_close(&square, &vec![1.0 / 3.0; dim * dim], Absolute(radius / 2.0));
+    }
+}

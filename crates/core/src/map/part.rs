@@ -1,0 +1,203 @@
+//! A built map as a tree: what a compiled expression becomes.
+//!
+//! ```text
+//! join      z = (z₁, z₂, …)                sums                 scale     z = √c·z₁                  c·K
+//! tensor    z = z₁ ⊗ z₂ ⊗ …                products, exactly    weight    z = f(x)·z₁, z₁/√K(x, x)   f·K·f, normalised
+//! multiply  zᵢ = m^((l−1)/2)·z₁ᵢ·z₂ᵢ·…     products, sketched   nested    z = z₂(z₁(x))              exp, χ², projections
+//! ```
+//! Multiplied features must be independent draws, each unbiased by itself: E Σᵢ m·aᵢ(x)aᵢ(y)·bᵢ(x)bᵢ(y) = m·Σᵢ (k₁/m)(k₂/m) = k₁·k₂. A (cos, sin) pair is one draw, so the others' features
+//! are repeated for its two. Leaves write into the columns of the whole: nothing is copied to join.
+
+use super::exact::Exact;
+use super::hinge::Hinges;
+use super::homogeneous::Homogeneous;
+use super::positive::Positive;
+use super::sign::{Projection, Subsets};
+use super::{Binning, Fourier};
+use crate::kernel::Function;
+use crate::{Kernel, Matrix, Rows, Scalar};
+
+/// A map, or a part of one.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    Exact(Exact),
+    Fourier(Fourier),
+    Homogeneous(Homogeneous),
+    Hinges(Hinges),
+    Subsets(Subsets),
+    Projection(Projection),
+    Positive(Positive),
+    /// Hashed.
+    Grids(Box<Binning>),
+    /// Of some columns of the rows.
+    On {
+        columns: Vec<usize>,
+        part: Box<Part>,
+    },
+    Join(Vec<Part>),
+    Tensor(Vec<Part>),
+    Multiply(Vec<Part>),
+    Nested {
+        inner: Box<Part>,
+        outer: Box<Part>,
+    },
+    Scale {
+        factor: f64,
+        part: Box<Part>,
+    },
+    Weight {
+        by: Weight,
+        part: Box<Part>,
+    },
+}
+
+/// What a row's features are multiplied with.
+#[derive(Clone, Debug)]
+pub(crate) enum Weight {
+    /// f(x)
+    Function(Function),
+    /// 1/√K(x, x)
+    Length(Kernel),
+}
+
+impl Part {
+    /// Features, D.
+    pub(super) fn output_dim(&self) -> usize {
+        match self {
+            Part::Exact(part) => part.output_dim(),
+            Part::Fourier(part) => part.output_dim(),
+            Part::Homogeneous(part) => part.output_dim(),
+            Part::Hinges(part) => part.output_dim(),
+            Part::Subsets(part) => part.output_dim(),
+            Part::Projection(part) => part.output_dim(),
+            Part::Positive(part) => part.output_dim(),
+            Part::Grids(part) => part.output_dim(),
+            Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => part.output_dim(),
+            Part::Join(parts) => parts.iter().map(Part::output_dim).sum(),
+            Part::Tensor(parts) => parts.iter().map(Part::output_dim).product(),
+            Part::Multiply(parts) => parts.iter().map(Part::output_dim).max().unwrap_or(0),
+            Part::Nested { outer, .. } => outer.output_dim(),
+        }
+    }
+
+    /// What is regenerated from seeds, in a fixed order, for the model's fingerprint.
+    pub(crate) fn regenerated(&self, add: &mut dyn FnMut(&[f64])) {
+        match self {
+            Part::Exact(_) | Part::Homogeneous(_) => {}
+            Part::Fourier(part) => part.regenerated().into_iter().for_each(add),
+            Part::Hinges(part) => add(part.regenerated()),
+            Part::Subsets(part) => add(part.regenerated()),
+            Part::Projection(part) => add(part.regenerated()),
+            Part::Positive(part) => add(part.regenerated()),
+            Part::Grids(part) => part.regenerated().iter().for_each(|numbers| add(numbers)),
+            Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => {
+                part.regenerated(add)
+            }
+            Part::Join(parts) | Part::Tensor(parts) | Part::Multiply(parts) => {
+                parts.iter().for_each(|part| part.regenerated(add));
+            }
+            Part::Nested { inner, outer } => {
+                inner.regenerated(add);
+                outer.regenerated(add);
+            }
+        }
+    }
+
+    /// Features of row i at `out[i·stride..]`; `stream` says that they are not read again soon.
+    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize, stream: bool) {
+        match self {
+            Part::Exact(part) => part.apply(rows, out, stride),
+            Part::Fourier(part) => part.apply(rows, out, stride, stream),
+            Part::Homogeneous(part) => part.apply(rows, out, stride),
+            Part::Hinges(part) => part.apply(rows, out, stride),
+            Part::Subsets(part) => part.apply(rows, out, stride),
+            Part::Projection(part) => part.apply(rows, out, stride),
+            Part::Positive(part) => part.apply(rows, out, stride),
+            Part::Grids(part) => part.apply(rows, out, stride),
+            Part::On { columns, part } => {
+                let chosen = Matrix::from_fn(rows.count(), columns.len(), |i, at| {
+                    T::from_f64(rows.entry(i, columns[at]))
+                });
+                part.apply(&Rows::from(&chosen), out, stride, stream);
+            }
+            Part::Join(parts) => {
+                let mut start = 0;
+                for part in parts {
+                    part.apply(rows, &mut out[start..], stride, false);
+                    start += part.output_dim();
+                }
+            }
+            Part::Tensor(parts) => tensor(parts, rows, out, stride),
+            Part::Multiply(parts) => multiply(parts, rows, out, stride),
+            Part::Nested { inner, outer } => {
+                outer.apply(&Rows::from(&inner.features(rows)), out, stride, stream);
+            }
+            Part::Scale { factor, part } => {
+                part.apply(rows, out, stride, false);
+                self.multiply_rows(rows, out, stride, |_| *factor);
+            }
+            Part::Weight { by, part } => {
+                part.apply(rows, out, stride, false);
+                self.multiply_rows(rows, out, stride, |i| by.of(rows, i));
+            }
+        }
+    }
+
+    fn multiply_rows<T: Scalar>(
+        &self,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+        stride: usize,
+        factor: impl Fn(usize) -> f64,
+    ) {
+        for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
+            let factor = factor(i);
+            out[..self.output_dim()].iter_mut().for_each(|z| *z = T::from_f64(factor * z.to_f64()));
+        }
+    }
+
+    /// Features by themselves.
+    fn features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Matrix<T> {
+        let mut features = Matrix::zeros(rows.count(), self.output_dim());
+        self.apply(rows, features.as_mut_slice(), self.output_dim().max(1), false);
+        features
+    }
+}
+
+impl Weight {
+    fn of<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize) -> f64 {
+        match self {
+            Weight::Function(function) => function.eval(rows, i),
+            Weight::Length(kernel) => 1.0 / kernel.eval(rows, i, rows, i).sqrt(),
+        }
+    }
+}
+
+/// All products of one feature of each part, the last part's changing fastest.
+fn tensor<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    let factors: Vec<Matrix<T>> = parts.iter().map(|part| part.features(rows)).collect();
+    let mut products = vec![1.0];
+    for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
+        products.clear();
+        products.push(1.0);
+        for factor in &factors {
+            products =
+                products.iter().flat_map(|p| factor.row(i).iter().map(move |z| p * z.to_f64())).collect();
+        }
+        out.iter_mut().zip(&products).for_each(|(to, &z)| *to = T::from_f64(z));
+    }
+}
+
+/// Feature by feature; parts with fewer features repeat each as often as the longest has more.
+fn multiply<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    let factors: Vec<Matrix<T>> = parts.iter().map(|part| part.features(rows)).collect();
+    let width = factors.iter().map(Matrix::columns).max().unwrap_or(0);
+    let draws = factors.iter().map(Matrix::columns).min().unwrap_or(0) as f64;
+    let scale = libm::pow(draws, 0.5 * (factors.len() as f64 - 1.0));
+    for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
+        for (at, to) in out[..width].iter_mut().enumerate() {
+            let product: f64 = factors.iter().map(|z| z.row(i)[at * z.columns() / width].to_f64()).product();
+            *to = T::from_f64(scale * product);
+        }
+    }
+}
