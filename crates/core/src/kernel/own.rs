@@ -55,7 +55,10 @@ impl Similarity<[f64]> for super::Kernel {
 }
 
 /// A kernel of one's own with the algebra: c·K, sums, products, weights, exp, normalised.
-pub struct Own<'a, X: ?Sized>(Box<dyn Fn(&X, &X) -> f64 + Sync + 'a>);
+pub struct Own<'a, X: ?Sized>(Value<'a, X>);
+
+/// Whatever gives a value.
+type Value<'a, X> = Box<dyn Fn(&X, &X) -> f64 + Sync + 'a>;
 
 impl<'a, X: ?Sized + 'a> Own<'a, X> {
     /// Of anything that gives values.

@@ -278,14 +278,12 @@ impl Compiler {
             return Err(too_few(kernel));
         }
         let weight = |term: &Kernel| term.constant_diagonal().unwrap_or_else(|| leading_factor(term));
-        let total: f64 =
-            terms.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(term, _)| weight(term)).sum();
-        // Two for each, and a part of the others by weight: an even number, for pairs.
-        let spare = left - 2 * own.iter().filter(|own| own.is_none()).count();
-        let share = |term: &Kernel| 2 + (spare as f64 * weight(term) / total) as usize / 2 * 2;
+        let weights: Vec<f64> =
+            terms.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(term, _)| weight(term)).collect();
+        let mut shared = even_shares(left, &weights).into_iter();
         let mut parts = Vec::with_capacity(terms.len());
         for (term, own) in terms.iter().zip(&own) {
-            parts.push(self.compile(term, own.unwrap_or_else(|| share(term)))?);
+            parts.push(self.compile(term, own.or_else(|| shared.next()).unwrap_or(0))?);
         }
         let features = parts.iter().map(|part| part.features).sum();
         Ok(Recipe { kernel: kernel.clone(), how: How::Join(parts), features })
@@ -345,6 +343,20 @@ impl Compiler {
     }
 }
 
+/// Even numbers, at least two each and at most `whole` together, in proportion to weights: what rounding leaves goes to those that lost most of it.
+fn even_shares(whole: usize, weights: &[f64]) -> Vec<usize> {
+    let total: f64 = weights.iter().sum();
+    let units = (whole / 2).saturating_sub(weights.len());
+    let fair = |weight: &f64| units as f64 * (weight / total).clamp(0.0, 1.0);
+    let mut shares: Vec<usize> = weights.iter().map(|weight| fair(weight) as usize).collect();
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    let lost = |i: &usize| fair(&weights[*i]).fract();
+    order.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
+    let left = units.saturating_sub(shares.iter().sum());
+    order.into_iter().take(left).for_each(|i| shares[i] += 1);
+    shares.into_iter().map(|share| 2 + 2 * share).collect()
+}
+
 fn too_few(kernel: &Kernel) -> Error {
     Error::Unsupported {
         what: format!("a map of {kernel} with so few features"),
@@ -369,5 +381,24 @@ fn leading_factor(kernel: &Kernel) -> f64 {
     match kernel {
         Kernel::Scaled { factor, .. } => *factor,
         _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_even_and_add_up() {
+        assert_eq!(even_shares(400, &[3.0, 1.0]), [300, 100]);
+        assert_eq!(even_shares(401, &[3.0, 1.0]), [300, 100]);
+        assert_eq!(even_shares(14, &[7.0, 7.0, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9]), [2; 7]);
+        for whole in [10, 11, 64, 1000] {
+            for weights in [&[1.0, 2.0, 4.0][..], &[1e-300, 1.0, 1e300], &[1.0], &[0.1, 0.1, 0.1, 0.1]] {
+                let shares = even_shares(whole, weights);
+                assert!(shares.iter().all(|share| *share >= 2 && share % 2 == 0), "{shares:?}");
+                assert_eq!(shares.iter().sum::<usize>(), whole / 2 * 2, "{shares:?}");
+            }
+        }
     }
 }

@@ -53,9 +53,9 @@ pub struct Map {
 #[derive(Clone, Debug)]
 pub(crate) enum State {
     /// From the spec alone.
-    Part(Part),
-    Landmarks(Landmarks),
-    Binning(Binning),
+    Part(Box<Part>),
+    Landmarks(Box<Landmarks>),
+    Binning(Box<Binning>),
 }
 
 impl Map {
@@ -89,13 +89,13 @@ impl Map {
     /// A map with fitted state that was read from a file, shapes already checked.
     pub(crate) fn from_landmarks(spec: MapSpec, landmarks: Landmarks) -> Map {
         let (input_dim, output_dim) = (landmarks.input_dim(), landmarks.output_dim());
-        Map { spec, input_dim, output_dim, state: State::Landmarks(landmarks) }
+        Map { spec, input_dim, output_dim, state: State::Landmarks(Box::new(landmarks)) }
     }
 
     /// As [`Map::from_landmarks`], for bins.
     pub(crate) fn from_binning(spec: MapSpec, binning: Binning) -> Map {
         let (input_dim, output_dim) = (binning.input_dim(), binning.output_dim());
-        Map { spec, input_dim, output_dim, state: State::Binning(binning) }
+        Map { spec, input_dim, output_dim, state: State::Binning(Box::new(binning)) }
     }
 
     /// Features of `rows`, row i at `out[i·D..]`.

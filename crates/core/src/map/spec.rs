@@ -229,7 +229,7 @@ impl MapSpec {
         self.check(input_dim, limit)?;
         if let Some(recipe) = self.recipe(input_dim)? {
             let part = Builder::new(input_dim, self.seed, check).part(&recipe)?;
-            return Ok(self.map(input_dim, recipe.features, State::Part(part)));
+            return Ok(self.map(input_dim, recipe.features, State::Part(Box::new(part))));
         }
         match self.method {
             Method::Binning { bins: Bins::Hashed { width } } => {
@@ -283,7 +283,7 @@ impl MapSpec {
             possible.check(sample.columns(), engine.memory_limit())?;
             let rows = landmarks::choose(&possible, choice, sample, check)?;
             let landmarks = Landmarks::at(&self.kernel, whiten.then_some(tolerance), rows, check)?;
-            Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+            Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(Box::new(landmarks))))
         })
     }
 
@@ -319,7 +319,7 @@ impl MapSpec {
             let mut dense = Matrix::zeros(rows.count(), rows.columns());
             (0..rows.count()).for_each(|i| rows.densify(i, dense.row_mut(i)));
             let landmarks = Landmarks::at(&spec.kernel, whiten.then_some(tolerance), dense, check)?;
-            Ok(spec.map(rows.columns(), landmarks.output_dim(), State::Landmarks(landmarks)))
+            Ok(spec.map(rows.columns(), landmarks.output_dim(), State::Landmarks(Box::new(landmarks))))
         })
     }
 

@@ -9,7 +9,7 @@
 //! geometrically in 1/step. Every term is positive and every exponent is a sum of terms of one sign: nothing cancels, nothing
 //! overflows. Near r = 0 the complement is summed instead, so that `matern` rounds like 1 − (a small number known to all digits).
 
-use std::f64::consts::{LN_2, PI};
+use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
 use super::gamma::peak;
@@ -81,6 +81,7 @@ fn left_of(nu: f64, tau: f64, step: f64) -> f64 {
 }
 
 /// ln K_ν(x) for ν in [0, 10¹²] and x > 0, with an error below 2e-15·(1 + |ν·ln x| + |ν·ln ν| + x).
+#[cfg(test)]
 pub(crate) fn log_bessel_k(nu: f64, x: f64) -> f64 {
     if !((0.0..=*ORDERS.end()).contains(&nu) && x > 0.0) {
         return f64::NAN;
@@ -89,7 +90,7 @@ pub(crate) fn log_bessel_k(nu: f64, x: f64) -> f64 {
         return -x; // to the last digit
     }
     let rho = nu + rise(nu, x);
-    nu * (libm::log(nu + rho) - libm::log(x)) - rho + libm::log(bell(nu, x)) - LN_2
+    nu * (libm::log(nu + rho) - libm::log(x)) - rho + libm::log(bell(nu, x)) - std::f64::consts::LN_2
 }
 
 /// ρ − ν = √(ν² + x²) − ν, without the cancellation.

@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! matern(ν, r)          2^(1−ν)/Γ(ν) · (√(2ν)·r)^ν · K_ν(√(2ν)·r)
-//! gamma_p(a, x)         ∫₀ˣ s^(a−1)·e^(−s) ds / Γ(a),             gamma_quantile(a, ·) its inverse
+//! gamma_quantile(a, u)  the x with ∫₀ˣ s^(a−1)·e^(−s) ds / Γ(a) = u
 //! normal_quantile(u)    Φ⁻¹(u)
-//! chi_quantile(d, u)    the length of a normal vector of d entries
 //! hat_quantile(u)       the spectral law of max(0, 1 − |t|)
 //! ```
 //! A random draw may reject and try again; a quasi-random point may not, which is why the laws are inverted here. Elementary
@@ -16,9 +15,9 @@ mod hat;
 mod matern;
 mod normal;
 
-pub(crate) use gamma::{chi_quantile, gamma_p, gamma_quantile};
+pub(crate) use gamma::gamma_quantile;
 pub(crate) use hat::hat_quantile;
-pub(crate) use matern::{log_bessel_k, matern};
+pub(crate) use matern::matern;
 pub(crate) use normal::normal_quantile;
 
 #[cfg(test)]

@@ -565,7 +565,7 @@ fn distances_are_kept_relatively() {
 fn landmarks_keep_a_margin() {
     let n = 300;
     let draws = bochner_testkit::normals(n, 2, 5);
-    let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let x = Matrix::from_fn(n, 2, |i, j| 0.5 * draws[2 * i + j] + 2.0 * sign(i));
     let kernel = Kernel::gaussian(2.0);
     let (signs, costs): (Vec<f64>, Vec<f64>) = (0..n).map(|i| (sign(i), 1e6)).unzip();
