@@ -191,7 +191,6 @@ impl Job {
 }
 
 impl Recipe {
-    /// Learns from the columns of a source, of whose target a pass has been made.
     /// The same with the columns of its kernel by number.
     fn bound(&self, columns: &[ColumnInfo], target: &str) -> bochner::Result<Recipe> {
         let names = match Columns::all_but(columns, &[target])? {
@@ -201,6 +200,7 @@ impl Recipe {
         Ok(Recipe { auto: self.auto.bind(&names)?, task: self.task })
     }
 
+    /// Learns from the columns of a source, of whose target a pass has been made.
     pub(crate) fn learn(
         &self,
         engine: &Engine,

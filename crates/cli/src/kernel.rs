@@ -50,9 +50,10 @@ fn list(json: bool, console: &mut Console<'_>) -> Result<(), Failure> {
     if json {
         return console.json(&kernels);
     }
-    let rows: Vec<Vec<String>> =
-        kernels.iter().map(|kernel| vec![kernel.example.to_owned(), kernel.formula.to_owned()]).collect();
-    text::table(&["kernel", "k(x, y)"], &rows).iter().try_for_each(|line| console.line(line))?;
+    let width = kernels.iter().map(|kernel| kernel.example.chars().count()).max().unwrap_or(0);
+    for kernel in &kernels {
+        console.line(&format!("{:<width$}  {}", kernel.example, kernel.formula))?;
+    }
     let functions = FunctionName::ALL.map(FunctionName::text).join(", ");
     console.line(&format!(
         "\n{ALGEBRA}\nf: {functions}. A width may be a list, one for each column: gaussian(sigma=[1,2,3])."
@@ -152,7 +153,11 @@ fn needs(kernel: &Kernel, a_tenth: Option<usize>) -> Vec<Line> {
 fn bound(kernel: &Kernel, columns: Option<&str>) -> Result<(Kernel, usize), Failure> {
     match columns {
         Some(text) if text.trim().parse::<usize>().is_ok() => {
-            Ok((kernel.clone(), text.trim().parse().unwrap_or(0)))
+            let count = text.trim().parse().unwrap_or(0);
+            if count > u32::MAX as usize {
+                return Err(Failure::Usage(format!("expected fewer than 2³² columns, found {count}")));
+            }
+            Ok((kernel.clone(), count))
         }
         Some(names) => {
             let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
@@ -160,14 +165,11 @@ fn bound(kernel: &Kernel, columns: Option<&str>) -> Result<(Kernel, usize), Fail
         }
         None => {
             let mut names = Vec::new();
-            let numbered = collect(kernel, &mut names);
+            collect(kernel, &mut names);
             let kernel = kernel.bind(&names).map_err(usage)?;
-            // Whatever number it takes: the first for which it is a kernel.
-            let least = numbered.max(names.len());
-            let fits = |count: &usize| kernel.check(*count).is_ok();
-            let usual = if least == 0 { DEFAULT_COLUMNS } else { least };
-            let count = [usual].into_iter().chain(1..=4096).find(fits).unwrap_or(usual);
-            Ok((kernel, count))
+            let named = kernel.columns_named().max((!names.is_empty()).then_some(names.len()));
+            let usual = if kernel.check(DEFAULT_COLUMNS).is_ok() { DEFAULT_COLUMNS } else { 1 };
+            Ok((kernel, named.unwrap_or(usual)))
         }
     }
 }
@@ -175,26 +177,21 @@ fn bound(kernel: &Kernel, columns: Option<&str>) -> Result<(Kernel, usize), Fail
 /// Columns where nothing is said of them.
 const DEFAULT_COLUMNS: usize = 10;
 
-/// The names of columns, in order of appearance, and one more than the largest number.
-fn collect(kernel: &Kernel, names: &mut Vec<String>) -> usize {
-    let mut most = 0;
-    let mut look = |columns: &[Column]| {
-        for column in columns {
-            match column {
-                Column::At(at) => most = most.max(at + 1),
-                Column::Range(_, to) => most = most.max(*to),
-                Column::Name(name) if !names.contains(name) => names.push(name.clone()),
-                Column::Name(_) => {}
-            }
-        }
+/// The names of columns, in order of appearance.
+fn collect(kernel: &Kernel, names: &mut Vec<String>) {
+    let columns = match kernel {
+        Kernel::Restricted { columns, .. } => columns.as_slice(),
+        Kernel::Weighted { function, .. } => function.columns.as_deref().unwrap_or(&[]),
+        _ => &[],
     };
-    if let Kernel::Restricted { columns, .. } = kernel {
-        look(columns);
+    for column in columns {
+        if let Column::Name(name) = column
+            && !names.contains(name)
+        {
+            names.push(name.clone());
+        }
     }
-    if let Kernel::Weighted { function, .. } = kernel {
-        look(function.columns.as_deref().unwrap_or(&[]));
-    }
-    kernel.parts().iter().map(|part| collect(part, names)).fold(most, usize::max)
+    kernel.parts().iter().for_each(|part| collect(part, names));
 }
 
 #[derive(Serialize)]
@@ -205,7 +202,7 @@ struct Evaluated {
     of_the_second: f64,
     cosine: f64,
     distance: f64,
-    /// Of one independent Fourier pair: divide by D/2… for D features; none where there are none.
+    /// Of that many independent Fourier features; none where there are none.
     standard_error: Option<f64>,
     features: usize,
 }

@@ -19,7 +19,8 @@ pub(super) struct Profile {
     kernel: String,
     at: f64,
     t: Vec<f64>,
-    k: Vec<f64>,
+    /// None where the kernel has no value: χ² has none left of zero.
+    k: Vec<Option<f64>>,
 }
 
 impl Profile {
@@ -50,29 +51,30 @@ impl Profile {
                 1.5 * (0..400).find(small).map_or(3.0, distance)
             }
         };
-        let dots = 2 * WIDTH;
-        let t: Vec<f64> =
-            (0..dots).map(|i| at + reach * (2.0 * i as f64 / (dots - 1) as f64 - 1.0)).collect();
-        // Where the kernel has a value: χ² has none left of zero.
-        let defined: Vec<f64> = t.iter().copied().filter(|t| values(&[*t]).is_ok()).collect();
-        let k = values(&defined)?;
-        Ok(Profile { kernel: kernel.to_string(), at, t: defined, k })
+        // An odd number, so that the middle is one of them.
+        let steps = WIDTH as i32 - 1;
+        let t: Vec<f64> = (-steps..=steps).map(|i| at + reach * f64::from(i) / f64::from(steps)).collect();
+        let k = t.iter().map(|t| values(&[*t]).ok().map(|k| k[0]).filter(|k| k.is_finite())).collect();
+        Ok(Profile { kernel: kernel.to_string(), at, t, k })
     }
 
     /// A picture with its axes.
     pub(super) fn drawn(&self) -> String {
-        let (low, high) = self.k.iter().fold((0.0f64, 0.0f64), |(low, high), &k| (low.min(k), high.max(k)));
+        let (low, high) =
+            self.k.iter().flatten().fold((0.0f64, 0.0f64), |(low, high), &k| (low.min(k), high.max(k)));
         let span = if high > low { high - low } else { 1.0 };
         let dot_rows = 4 * HEIGHT;
         let row = |k: f64| ((high - k) / span * (dot_rows - 1) as f64).round() as usize;
         let mut dots = vec![vec![false; 2 * WIDTH]; dot_rows];
-        let first = 2 * WIDTH - self.k.len();
         let mut last = None;
-        for (i, &k) in self.k.iter().enumerate() {
-            // Steep parts stay connected.
-            let (here, before) = (row(k), last.unwrap_or_else(|| row(k)));
-            (here.min(before)..=here.max(before)).for_each(|r| dots[r][first + i] = true);
-            last = Some(here);
+        for (i, k) in self.k.iter().enumerate() {
+            let here = k.map(row);
+            if let Some(here) = here {
+                // Steep parts stay connected.
+                let before = last.unwrap_or(here);
+                (here.min(before)..=here.max(before)).for_each(|r: usize| dots[r][i] = true);
+            }
+            last = here;
         }
         let zero = row(0.0) / 4;
         let mut lines = vec![format!("{}: k({}, t)", self.kernel, text::number(self.at))];

@@ -41,6 +41,15 @@ impl MapSpec {
                 return Err(Error::Parameter { name, expected: "above 0", found: value.to_string() });
             }
         }
+        if let crate::Method::Landmarks { whiten: false, .. } = self.method {
+            return Err(Error::Unsupported {
+                what: "fitting plain kernel values to an accuracy".to_owned(),
+                reason: "they are not meant to approximate the kernel",
+                instead: "whiten them",
+            });
+        }
+        self.validate()?;
+        let source = &crate::kernel::InDomain::checked(engine, source, &self.kernel)?;
         let largest = MapSpec { features: most.max(self.features), ..self.clone() };
         let sample = Sample::of(engine, source, capacity(&largest, source.input_dim()), self.seed)?;
         let mut rounds = Vec::new();

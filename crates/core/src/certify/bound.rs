@@ -99,6 +99,7 @@ impl Bound {
                     None => Bound::MeasuredOnly,
                     Some(tail) if tail.spread > 0.0 => {
                         let everywhere = everywhere(&recipe, rows);
+                        let points = if tail.of_rows && !rows.whole { rows.count() as u64 } else { points };
                         Bound::finite_set(tail.spread, tail.offset, points, tail.is_independent, everywhere)
                     }
                     Some(tail) if tail.offset > 0.0 => {
@@ -221,7 +222,7 @@ pub(super) fn fourier_spread(form: FourierForm, features: usize) -> f64 {
 }
 
 /// The spread of so many grids.
-fn grid_spread(bins: Bins, law: Option<&GridLaw>, grids: usize) -> f64 {
+pub(super) fn grid_spread(bins: Bins, law: Option<&GridLaw>, grids: usize) -> f64 {
     let has_waves = law.is_some_and(|law| law.waves.is_some());
     let terms = match bins {
         Bins::Fitted if !has_waves => 0.5,

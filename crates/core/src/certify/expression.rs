@@ -7,11 +7,11 @@
 //! fourier    mass²·4/D pairs, mass²·8/D offsets      scale c        c²·spread, c·offset        join   sums of both
 //! grids      mass²·2/P                               f·K·f          (max f²)²·spread, …        tensor of one random part with exact ones   (∏ max K(x, x))²·spread
 //! ```
-//! Maxima are over the rows looked at. Projections, rectified units of order above 0 and products draw by draw have terms without useful bounds: for those the error is measured.
+//! Maxima are over the rows looked at, and where these are not all, the bound is for as many points as were looked at. Projections, rectified units of order above 0 and products draw by draw have terms without useful bounds: for those the error is measured.
 
 use super::{DELTA, Probe};
 use crate::map::{Homogeneous, How, Recipe};
-use crate::{FourierForm, FrequencyDraw, Kernel};
+use crate::{FrequencyDraw, Kernel};
 
 /// P(|ẑ − k| ≥ offset + ε) ≤ 2·exp(−ε²/spread).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,17 +20,19 @@ pub(super) struct Tail {
     pub(super) offset: f64,
     /// Whether the terms are independent, so that the bound holds and is no mere reference.
     pub(super) is_independent: bool,
+    /// Whether it is about rows like those looked at: something in it is the largest over them.
+    pub(super) of_rows: bool,
 }
 
 impl Tail {
-    const NONE: Tail = Tail { spread: 0.0, offset: 0.0, is_independent: true };
+    const NONE: Tail = Tail { spread: 0.0, offset: 0.0, is_independent: true, of_rows: false };
 
     fn random(spread: f64, is_independent: bool) -> Option<Tail> {
-        spread.is_finite().then_some(Tail { spread, offset: 0.0, is_independent })
+        spread.is_finite().then_some(Tail { spread, is_independent, ..Tail::NONE })
     }
 
     fn certain(offset: f64) -> Option<Tail> {
-        offset.is_finite().then_some(Tail { offset, ..Tail::NONE })
+        offset.is_finite().then_some(Tail { offset, of_rows: true, ..Tail::NONE })
     }
 
     fn times(self, factor: f64) -> Option<Tail> {
@@ -43,7 +45,12 @@ impl Tail {
             spread: self.spread + other.spread,
             offset: self.offset + other.offset,
             is_independent: self.is_independent && other.is_independent,
+            of_rows: self.of_rows || other.of_rows,
         }
+    }
+
+    fn of_rows(self) -> Tail {
+        Tail { of_rows: true, ..self }
     }
 }
 
@@ -52,7 +59,7 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
     let features = recipe.features as f64;
     let diagonal = |kernel: &Kernel| rows.largest(|view, i| kernel.eval(view, i, view, i));
     match &recipe.how {
-        How::Exact => Some(Tail::NONE),
+        How::Exact | How::Constant => Some(Tail::NONE),
         How::Taylor { degree } => Tail::certain(taylor(&recipe.kernel, *degree, rows)),
         How::Fourier { form, draw } => {
             let mass = recipe.kernel.spectrum()?.mass;
@@ -76,14 +83,13 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
         },
         How::Subsets => {
             let largest = rows.largest(|view, i| view.entries(i).map(|(_, x)| 1.0 + x.abs()).product());
-            Tail::random(2.0 * largest.powi(4) / features, true)
+            Some(Tail::random(2.0 * largest.powi(4) / features, true)?.of_rows())
         }
-        How::OfDistance(inner) => {
+        How::OfDistance { form, part: inner } => {
             let Kernel::ExponentialChi2 { gamma } = bare(&recipe.kernel) else { return None };
             // |e^(−γs) − e^(−γt)| ≤ γ|s − t|, and a squared distance is made of four values.
             let inner = tail(inner, rows)?.times(4.0 * gamma)?;
-            let outer =
-                Tail::random(super::bound::fourier_spread(FourierForm::Pairs, recipe.features), false)?;
+            let outer = Tail::random(super::bound::fourier_spread(*form, recipe.features), false)?;
             Some(inner.plus(outer))
         }
         How::Join(parts) => {
@@ -92,11 +98,11 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
         How::Scale { factor, part } => tail(part, rows)?.times(*factor),
         How::Weight { function, part } => {
             let largest = rows.largest(|view, i| function.eval(view, i).abs());
-            tail(part, rows)?.times(largest * largest)
+            Some(tail(part, rows)?.times(largest * largest)?.of_rows())
         }
         How::Normalise(part) => {
             let inverse = rows.largest(|view, i| 1.0 / part.kernel.eval(view, i, view, i));
-            tail(part, rows)?.times(inverse)
+            Some(tail(part, rows)?.times(inverse)?.of_rows())
         }
         How::Tensor(parts) => {
             let tails = parts.iter().map(|part| tail(part, rows)).collect::<Option<Vec<_>>>()?;
@@ -106,7 +112,7 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
                 1 => {
                     let others = parts.iter().zip(&tails).filter(|(_, tail)| is_exact(tail));
                     let factor = others.map(|(part, _)| diagonal(&part.kernel)).product();
-                    tails.iter().find(|tail| !is_exact(tail))?.times(factor)
+                    Some(tails.iter().find(|tail| !is_exact(tail))?.times(factor)?.of_rows())
                 }
                 _ => None,
             }

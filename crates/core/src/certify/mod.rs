@@ -20,7 +20,10 @@ use serde::{Deserialize, Serialize};
 pub use adaptive::Adapted;
 pub use bound::Bound;
 pub use measured::Measured;
-pub use needed::{features_for, features_for_distance, fourier_variance, grids_for, landmarks_for_margin};
+pub use needed::{
+    features_for, features_for_distance, features_for_domain, fourier_variance, grids_for,
+    landmarks_for_margin,
+};
 
 use crate::engine::Check;
 use crate::stat::Sample;
@@ -148,7 +151,8 @@ impl Probe<'_> {
         (self.first..view.count()).map(|i| of(&view, i)).fold(0.0, f64::max)
     }
 
-    /// Errors lie between 0 and this: |k̂| is at most the product of the lengths of features.
+    /// Errors lie between 0 and this: |k̂| is at most the product of the lengths of features. Where lengths vary, the largest of the rows looked at counts, and what is said of the mean
+    /// is said of rows no longer than those.
     fn range(&self) -> Result<f64> {
         let largest = self.largest_diagonal();
         Ok(match self.map.spec().method {

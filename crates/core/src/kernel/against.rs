@@ -50,6 +50,12 @@ enum Node<T: Scalar> {
     Sum(Vec<Node<T>>),
     Product(Vec<Node<T>>),
     Exp(Box<Node<T>>),
+    /// exp(k(x, y) − ½(k(x, x) + k(y, y))): exp K, normalised by its exponents.
+    NormalisedExp {
+        kernel: Kernel,
+        theirs: Vec<f64>,
+        node: Box<Node<T>>,
+    },
     /// Times a number of x and a number of each y.
     Sided {
         side: Side,
@@ -166,21 +172,36 @@ impl Kernel {
             }
             None => Against::new(self, y)?.fill(x, out.as_mut_slice()),
         }
-        Ok(out)
+        match out.as_slice().iter().position(|value| !value.to_f64().is_finite()) {
+            None => Ok(out),
+            Some(at) => {
+                let (row, column, value) =
+                    ((at / y.count()) as u64, at % y.count(), out.as_slice()[at].to_f64());
+                Err(Error::NotFinite { what: "the kernel values", row, column, value })
+            }
+        }
     }
 
-    /// Sparse rows of single precision in double, where the kernel needs the digits: a distance to a sparse row is a difference of large
-    /// sums.
+    /// Rows of single precision in double, where the kernel needs the digits: a distance to a sparse row is a difference of large
+    /// sums, and an angle near zero has half the digits of its cosine.
     pub(crate) fn in_double<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<f64>> {
-        let Rows::Sparse(sparse) = rows else { return None };
         if size_of::<T>() == size_of::<f64>() || *self == Kernel::Linear {
             return None;
         }
+        let Rows::Sparse(sparse) = rows else {
+            return self.has_angles().then(|| OwnedRows::Dense(densified(rows)));
+        };
         let mut double = Csr::empty(sparse.columns());
         for i in 0..sparse.rows() {
             double.push_row(rows.entries(i).map(|(j, x)| (j, x.to_f64())));
         }
         Some(OwnedRows::Sparse(double))
+    }
+}
+
+impl Kernel {
+    fn has_angles(&self) -> bool {
+        matches!(self, Kernel::ArcCosine { .. }) || self.parts().iter().any(Kernel::has_angles)
     }
 }
 
@@ -219,6 +240,11 @@ impl<T: Scalar> Node<T> {
             Kernel::Product { factors } => Node::Product(all(factors)?),
             Kernel::Exp { kernel } => Node::Exp(one(kernel)?),
             Kernel::Weighted { function, kernel } => return sided(Side::Function(function.clone()), kernel),
+            Kernel::Normalised { kernel } if matches!(**kernel, Kernel::Exp { .. }) => {
+                let exponent = &kernel.parts()[0];
+                let theirs = exponent.diagonal(rows);
+                Node::NormalisedExp { kernel: exponent.clone(), theirs, node: one(exponent)? }
+            }
             Kernel::Normalised { kernel } => return sided(Side::Length((**kernel).clone()), kernel),
             Kernel::Restricted { columns, kernel } => {
                 Node::leaf(kernel, Some(columns::numbers(columns).collect()), rows)?
@@ -311,6 +337,13 @@ impl<T: Scalar> Node<T> {
             Node::Exp(node) => {
                 node.fill(rows, count, out);
                 out.iter_mut().for_each(|value| *value = T::from_f64(libm::exp(value.to_f64())));
+            }
+            Node::NormalisedExp { kernel, theirs, node } => {
+                node.fill(rows, count, out);
+                for (out, own) in out.chunks_exact_mut(count).zip(kernel.diagonal(rows)) {
+                    let value = |k: f64, y: f64| libm::exp(k - 0.5 * (own + y));
+                    out.iter_mut().zip(theirs).for_each(|(to, y)| *to = T::from_f64(value(to.to_f64(), *y)));
+                }
             }
             Node::Sided { side, theirs, node } => {
                 node.fill(rows, count, out);

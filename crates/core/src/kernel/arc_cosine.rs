@@ -14,12 +14,13 @@ use std::f64::consts::PI;
 
 /// Of x·y, ‖x‖² and ‖y‖².
 pub(super) fn value(inner: f64, xx: f64, yy: f64, order: u32) -> f64 {
-    let lengths = (xx * yy).sqrt();
+    // Each root by itself: the product of squares may be too small or too large for a number.
+    let lengths = xx.sqrt() * yy.sqrt();
     if !(lengths > 0.0) {
         return 0.0;
     }
     let cos = (inner / lengths).clamp(-1.0, 1.0);
-    // The sine from the cosine would lose half the digits where rows are nearly parallel; so would any formula that starts from it.
+    // Nearly parallel rows have half the digits of their cosine, whatever formula starts from it.
     let theta = libm::acos(cos);
     let (sin, rest) = (libm::sin(theta), PI - theta);
     match order {

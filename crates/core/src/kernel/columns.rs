@@ -54,6 +54,16 @@ pub(crate) fn numbers(columns: &[Column]) -> impl Iterator<Item = usize> + '_ {
     columns.iter().flat_map(Column::numbers)
 }
 
+/// How many they are.
+pub(super) fn count(columns: &[Column]) -> usize {
+    columns.iter().map(|column| column.numbers().len()).sum()
+}
+
+/// One more than the largest number.
+pub(super) fn most(columns: &[Column]) -> Option<usize> {
+    columns.iter().map(|column| column.numbers().end).max().filter(|most| *most > 0)
+}
+
 /// Something is chosen, ranges are not empty, and nothing is chosen twice.
 pub(super) fn validate(columns: &[Column]) -> Result<()> {
     let wrong =
@@ -89,8 +99,8 @@ pub(super) fn check(columns: &[Column], count: usize) -> Result<()> {
     if let Some(Column::Name(name)) = columns.iter().find(|column| matches!(column, Column::Name(_))) {
         return Err(Error::MissingColumn { name: name.clone(), found: Vec::new() });
     }
-    match numbers(columns).max() {
-        Some(largest) if largest >= count => Err(Error::NoSuchColumn { column: largest, count }),
+    match most(columns) {
+        Some(named) if named > count => Err(Error::NoSuchColumn { column: named - 1, count }),
         _ => Ok(()),
     }
 }

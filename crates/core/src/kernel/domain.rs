@@ -5,7 +5,8 @@
 use super::{Column, Kernel, columns};
 use crate::matrix::with_rows;
 use crate::source::{Batch, Batches, Source, Target};
-use crate::{Error, Result, Rows, Scalar};
+use crate::sweep::sweep;
+use crate::{Engine, Error, Result, Rows, Scalar};
 
 impl Kernel {
     /// Whether there are rows of finite numbers for which it has no value.
@@ -15,6 +16,8 @@ impl Kernel {
             | Kernel::ExponentialChi2 { .. }
             | Kernel::Intersection
             | Kernel::Weighted { .. } => true,
+            // exp K is above zero, and normalised by its exponents.
+            Kernel::Normalised { kernel } if matches!(**kernel, Kernel::Exp { .. }) => kernel.has_domain(),
             Kernel::Normalised { kernel } => kernel.has_domain() || kernel.constant_diagonal().is_none(),
             _ => self.parts().iter().any(Kernel::has_domain),
         }
@@ -35,13 +38,19 @@ impl Kernel {
                     .find(none)
                     .map_or(Ok(()), |i| self.outside(no_value(), first_row, i, function.eval(rows, i)))
             }
+            Kernel::Normalised { kernel } if matches!(**kernel, Kernel::Exp { .. }) => {
+                kernel.check_rows(rows, first_row)
+            }
             Kernel::Normalised { kernel } => {
                 kernel.check_rows(rows, first_row)?;
-                let none = |i: &usize| !(kernel.eval(rows, *i, rows, *i) > 0.0);
+                let none = |i: &usize| {
+                    let value = kernel.eval(rows, *i, rows, *i);
+                    !(value > 0.0 && value.is_finite())
+                };
                 let found = (0..rows.count()).find(none);
                 found.map_or(Ok(()), |i| {
                     self.outside(
-                        format!("{kernel} above 0 of a row with itself"),
+                        format!("a finite {kernel} above 0 of a row with itself"),
                         first_row,
                         i,
                         kernel.eval(rows, i, rows, i),
@@ -79,15 +88,21 @@ impl Kernel {
     }
 }
 
-/// A source whose rows are checked as they are read.
+/// A source whose rows a kernel has values for.
 pub(crate) struct InDomain<'a> {
     source: &'a dyn Source,
     kernel: &'a Kernel,
 }
 
 impl<'a> InDomain<'a> {
-    pub(crate) fn new(source: &'a dyn Source, kernel: &'a Kernel) -> Self {
-        InDomain { source, kernel }
+    /// Looks at all rows, if there are any that the kernel could have no value for: one more pass, so that whatever works on a sample need not ask.
+    pub(crate) fn checked(engine: &Engine, source: &'a dyn Source, kernel: &'a Kernel) -> Result<Self> {
+        let checked = InDomain { source, kernel };
+        kernel.check(source.input_dim())?;
+        if kernel.has_domain() {
+            sweep(engine, &checked, "domain", || (), |(), _| ())?;
+        }
+        Ok(checked)
     }
 }
 

@@ -410,7 +410,20 @@ impl Kernel {
                 function.validate()?;
                 kernel.validate_at(level + 1)
             }
-            Kernel::Exp { kernel } | Kernel::Normalised { kernel } => kernel.validate_at(level + 1),
+            Kernel::Exp { kernel } => {
+                kernel.validate_at(level + 1)?;
+                // A Poisson number of frequencies, in each of which there may be another.
+                let (mean, work) =
+                    self.spectrum().map_or((0.0, 0.0), |spectrum| (spectrum.mass, spectrum.law.work()));
+                within("exp(K)", "of K(x, x) up to 700", libm::log(mean), libm::log(mean) <= 700.0)?;
+                within(
+                    "the frequencies of nested exponentials",
+                    "at most 10,000 on average",
+                    work,
+                    work <= 1e4,
+                )
+            }
+            Kernel::Normalised { kernel } => kernel.validate_at(level + 1),
             Kernel::Restricted { columns, kernel } => {
                 if !kernel.parts().is_empty() {
                     return Err(Error::Unsupported {
@@ -435,7 +448,7 @@ impl Kernel {
         match self {
             Kernel::Restricted { columns: chosen, kernel } => {
                 columns::check(chosen, columns)?;
-                kernel.check_columns(columns::numbers(chosen).count())
+                kernel.check_columns(columns::count(chosen))
             }
             Kernel::Weighted { function, kernel } => {
                 function.columns.as_ref().map_or(Ok(()), |chosen| columns::check(chosen, columns))?;
@@ -454,6 +467,21 @@ impl Kernel {
             _ => match self.width() {
                 Some(width) => width.check(columns),
                 None => self.parts().iter().try_for_each(|kernel| kernel.check_columns(columns)),
+            },
+        }
+    }
+
+    /// The number of columns that its lists and numbers speak of: those of lists of widths and of matrices, or one more than the largest number; none where any number will do.
+    pub fn columns_named(&self) -> Option<usize> {
+        match self {
+            Kernel::Restricted { columns, .. } => columns::most(columns),
+            Kernel::Bilinear { form } => Some(form.columns()),
+            Kernel::Weighted { function, kernel } => {
+                function.columns.as_deref().and_then(columns::most).max(kernel.columns_named())
+            }
+            _ => match self.width() {
+                Some(Width::Each(widths)) => Some(widths.len()),
+                _ => self.parts().iter().filter_map(Kernel::columns_named).max(),
             },
         }
     }

@@ -26,6 +26,9 @@ pub enum Quadratic {
     Full(Vec<Vec<f64>>),
 }
 
+/// The largest matrix whose eigenvalues are looked at.
+const MOST_FULL: usize = 1024;
+
 /// How far below zero an eigenvalue may come by rounding, as a part of the largest entry.
 const ROUNDING: f64 = 1e-10;
 
@@ -62,6 +65,14 @@ impl Quadratic {
         }
     }
 
+    /// The number of rows of [`Quadratic::factor`].
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Quadratic::Diagonal(a) => a.iter().filter(|x| **x > 0.0).count().max(1),
+            Quadratic::Factor(rows) | Quadratic::Full(rows) => rows.len(),
+        }
+    }
+
     /// Rows of B with A = BᵀB.
     pub(crate) fn factor(&self) -> Result<Matrix<f64>> {
         match self {
@@ -74,10 +85,8 @@ impl Quadratic {
             Quadratic::Factor(rows) => Ok(Matrix::from_fn(rows.len(), self.columns(), |i, j| rows[i][j])),
             Quadratic::Full(rows) => {
                 let (values, vectors) = symmetric_eigen(&dense(rows))?;
-                let largest = values.first().copied().unwrap_or(0.0);
-                let rank = values.iter().filter(|&&value| value > 1e-15 * largest).count().max(1);
                 let root = |i: usize| values[i].max(0.0).sqrt();
-                Ok(Matrix::from_fn(rank, rows.len(), |i, j| root(i) * vectors.row(i)[j]))
+                Ok(Matrix::from_fn(rows.len(), rows.len(), |i, j| root(i) * vectors.row(i)[j]))
             }
         }
     }
@@ -112,6 +121,10 @@ fn dense(rows: &[Vec<f64>]) -> Matrix<f64> {
 fn check_full(rows: &[Vec<f64>]) -> Result<()> {
     let n = rows.len();
     let name = "the matrix of bilinear";
+    if n > MOST_FULL {
+        let found = format!("{n} rows; give a factor instead");
+        return Err(Error::Parameter { name, expected: "of at most 1,024 rows", found });
+    }
     if rows[0].len() != n {
         return Err(Error::Parameter {
             name, expected: "square", found: format!("{n} × {}", rows[0].len())

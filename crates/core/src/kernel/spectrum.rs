@@ -231,9 +231,35 @@ impl Law {
             Law::Isotropic { mixing: Mixing::None, place } => place.len(count),
             Law::Isotropic { place, .. } => 1 + place.len(count),
             Law::Sphere { .. } => 2,
-            Law::Independent(laws) => laws.iter().map(|law| law.coordinates(count)).sum(),
+            Law::Independent(laws) => {
+                laws.iter().fold(0, |sum: usize, law| sum.saturating_add(law.coordinates(count)))
+            }
             Law::Mixture(laws) => 1 + laws.iter().map(|(_, law)| law.coordinates(count)).max().unwrap_or(0),
-            Law::Compound { rate, law } => 1 + (rate.ceil() as usize).clamp(1, 8) * law.coordinates(count),
+            Law::Compound { rate, law } => {
+                let inner = law.coordinates(count).saturating_mul((rate.ceil() as usize).clamp(1, 8));
+                inner.saturating_add(1)
+            }
+        }
+    }
+
+    /// Whether ω is always zero.
+    pub(crate) fn is_still(&self) -> bool {
+        match self {
+            Law::Still => true,
+            Law::Independent(laws) => laws.iter().all(Law::is_still),
+            Law::Mixture(laws) => laws.iter().all(|(_, law)| law.is_still()),
+            Law::Compound { law, .. } => law.is_still(),
+            _ => false,
+        }
+    }
+
+    /// The draws of leaves that one frequency takes on average.
+    pub(crate) fn work(&self) -> f64 {
+        match self {
+            Law::Independent(laws) => laws.iter().map(Law::work).sum(),
+            Law::Mixture(laws) => laws.iter().map(|(share, law)| share * law.work()).sum(),
+            Law::Compound { rate, law } => rate * law.work(),
+            _ => 1.0,
         }
     }
 
@@ -267,6 +293,20 @@ impl Law {
                 laws.iter().map(|(share, law)| law.second_moment(count).map(|m| share * m)).sum()
             }
             Law::Compound { rate, law } => law.second_moment(count).map(|moment| rate * moment),
+        }
+    }
+
+    /// 2·Var(t²)/(E t²)² for t = ω·Δ of a law without preferred directions: what the relative variance of a small squared distance tends to, times D; none where it is infinite.
+    pub(crate) fn small_distances(&self) -> Option<f64> {
+        match self {
+            Law::Isotropic { mixing: Mixing::None, .. } => Some(4.0),
+            Law::Isotropic { mixing: Mixing::Student { nu }, .. } => {
+                (*nu > 2.0).then(|| 2.0 * (3.0 * (nu - 1.0) / (nu - 2.0) - 1.0))
+            }
+            Law::Isotropic { mixing: Mixing::Gamma { alpha }, .. } => Some(4.0 + 6.0 / alpha),
+            // E t² = r²/3 and E t⁴ = r⁴/5.
+            Law::Sphere { .. } => Some(1.6),
+            _ => None,
         }
     }
 

@@ -110,7 +110,18 @@ impl Kernel {
             Kernel::Weighted { function, kernel } => of(kernel) * (function.eval(x, i) * function.eval(y, j)),
             Kernel::Exp { kernel } => libm::exp(of(kernel)),
             Kernel::Normalised { kernel } => {
-                of(kernel) / (kernel.eval(x, i, x, i).sqrt() * kernel.eval(y, j, y, j).sqrt())
+                let own = |kernel: &Kernel| (kernel.eval(x, i, x, i), kernel.eval(y, j, y, j));
+                match &**kernel {
+                    // By exponents, which stay numbers where their exponentials do not.
+                    Kernel::Exp { kernel } => {
+                        let (xx, yy) = own(kernel);
+                        libm::exp(of(kernel) - 0.5 * (xx + yy))
+                    }
+                    kernel => {
+                        let (xx, yy) = own(kernel);
+                        of(kernel) / (xx.sqrt() * yy.sqrt())
+                    }
+                }
             }
             Kernel::Restricted { columns, kernel } => {
                 let pair = |(at, column)| (at, x.entry(i, column), y.entry(j, column));

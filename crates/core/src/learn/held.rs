@@ -12,7 +12,7 @@ use crate::matrix::with_rows;
 use crate::random::Stream;
 use crate::source::{Batch, Source};
 use crate::sweep::sweep;
-use crate::{AnyRows, CsrView, Engine, Map, MapSpec, MatrixView, Method, Result, Rows, Scalar};
+use crate::{AnyRows, CsrView, Engine, Map, MapSpec, MatrixView, Result, Rows, Scalar};
 
 /// Rows of features with their classes, weights and folds; rows of weight 0 are left out.
 #[derive(Debug, Default)]
@@ -47,14 +47,14 @@ pub(super) struct Size {
 impl Size {
     /// Of `rows` rows of a map with so many features.
     pub(super) fn of(source: &dyn Source, spec: &MapSpec, features: usize, rows: u64) -> Size {
-        let is_exact = spec.method == Method::Exact;
+        let is_identity = spec.is_identity();
         let (entries, is_sparse) = match source.stored_entries() {
-            Some(stored) if is_exact => (stored, true),
+            Some(stored) if is_identity => (stored, true),
             _ if spec.is_sparse() => (rows.saturating_mul(spec.features as u64), true),
             _ => (rows.saturating_mul(features as u64), false),
         };
         // Sparse rows of unequal length are copied when they are put in order.
-        let copies = if is_sparse && is_exact { 2 } else { 1 };
+        let copies = if is_sparse && is_identity { 2 } else { 1 };
         let an_entry = copies * (source.scalar_bytes() as u64 + if is_sparse { 4 } else { 0 });
         // Class, weight, fold, hash and place of each row.
         let bytes = entries.saturating_mul(an_entry).saturating_add(rows.saturating_mul(6 * 8));
@@ -111,9 +111,9 @@ impl<T: Scalar> Held<T> {
 
     fn absorb(&mut self, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, hashes: &[u64], folds: usize) {
         let kept: Vec<usize> = (0..rows.count()).filter(|&i| batch.weight(i) > 0.0).collect();
-        let is_exact = map.spec().method == Method::Exact;
+        let is_identity = map.spec().is_identity();
         match rows {
-            Rows::Sparse(sparse) if is_exact => self.push_sparse(sparse, &kept),
+            Rows::Sparse(sparse) if is_identity => self.push_sparse(sparse, &kept),
             _ if map.spec().is_sparse() => {
                 // `is_sparse` has said that there are some.
                 let Ok(features) = map.sparse_features(rows) else { return };

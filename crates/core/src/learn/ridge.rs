@@ -153,7 +153,7 @@ impl Ridge {
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
-        let source = &InDomain::new(source, &self.map.kernel);
+        let source = &InDomain::checked(engine, source, &self.map.kernel)?;
         let map = self.map.fit_to(engine, source, sample)?;
         // Bins are counted only now.
         self.check_size(engine, source, map.output_dim())?;

@@ -21,7 +21,7 @@ use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
 use crate::source::Source;
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
-use crate::{Encoder, Engine, Error, Event, Labels, MapSpec, Matrix, Method, Result, Rows, Scalar};
+use crate::{Encoder, Engine, Error, Event, Labels, MapSpec, Matrix, Result, Rows, Scalar};
 
 /// A linear support vector machine on features of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl Svm {
         let beside = rows.saturating_mul(8 * 5 * outputs as u64);
         // The Gram matrix that guides Newton's method as sums, whole, scaled, and its factor.
         let is_dense =
-            !self.map.is_sparse() && (source.stored_entries().is_none() || self.map.method != Method::Exact);
+            !self.map.is_sparse() && (source.stored_entries().is_none() || !self.map.is_identity());
         let guide = if self.hinge == Hinge::Squared && is_dense && features <= MOST_FACTORED {
             (features as u64).saturating_pow(2).saturating_mul(4 * 8)
         } else {
@@ -129,7 +129,7 @@ impl Svm {
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
         let labels = labels(source)?;
-        let source = &InDomain::new(source, &self.map.kernel);
+        let source = &InDomain::checked(engine, source, &self.map.kernel)?;
         let map = self.map.fit_to(engine, source, sample)?;
         let certificate = Certificate::measure(engine, &map, sample)?;
         let held = AnyHeld::of(engine, source, &map, sample.population(), self.lambda.folds())?;

@@ -205,7 +205,7 @@ impl Binning {
 
     /// From stored state: ascending hashes for each grid.
     pub(crate) fn from_parts(grids: Grids, ends: Vec<usize>, hashes: Vec<u32>) -> Result<Binning> {
-        if hashes.len() > u32::MAX as usize {
+        if hashes.len().saturating_mul(grids.outputs()) > u32::MAX as usize {
             return Err(Error::Parameter {
                 name: "grids",
                 expected: "such that there are fewer than 2³² bins",
@@ -222,6 +222,11 @@ impl Binning {
 
     pub(super) fn input_dim(&self) -> usize {
         self.grids.input_dim
+    }
+
+    /// Features of a cell.
+    pub(super) fn outputs(&self) -> usize {
+        self.grids.outputs()
     }
 
     pub(super) fn output_dim(&self) -> usize {

@@ -10,7 +10,7 @@ use super::homogeneous::Homogeneous;
 use super::part::{Part, Weight};
 use super::positive::Positive;
 use super::sign::{Projection, Subsets};
-use super::{Binning, Fourier, FourierForm, FrequencyDraw, Grids};
+use super::{Binning, Fourier, FrequencyDraw, Grids};
 use crate::engine::Check;
 use crate::kernel::columns_of;
 use crate::random::{Draws, Stream};
@@ -57,6 +57,10 @@ impl<'a> Builder<'a> {
         let (features, columns) = (recipe.features, self.columns);
         Ok(match &recipe.how {
             How::Exact => Part::Exact(Exact::build(&recipe.kernel, columns)?.ok_or_else(|| wrong(recipe))?),
+            How::Constant => {
+                let mass = recipe.kernel.constant_diagonal().ok_or_else(|| wrong(recipe))?;
+                Part::Scale { factor: mass.sqrt(), part: Box::new(Part::Exact(Exact::Constant)) }
+            }
             How::Taylor { degree } => {
                 let Kernel::Gaussian { sigma } = &recipe.kernel else { return Err(wrong(recipe)) };
                 Part::Exact(Exact::taylor(sigma, columns, *degree))
@@ -87,14 +91,14 @@ impl<'a> Builder<'a> {
                 let projection = Projection::new(features, inner.output_dim(), self.next_seed());
                 nested(inner, Part::Projection(projection))
             }
-            How::OfDistance(inner) => {
+            How::OfDistance { form, part: inner } => {
                 let Kernel::ExponentialChi2 { gamma } = recipe.kernel else { return Err(wrong(recipe)) };
                 let inner = self.part(inner)?;
                 // exp(−γ‖u − v‖²)
                 let spectrum =
                     Kernel::gaussian((0.5 / gamma).sqrt()).spectrum().ok_or_else(|| wrong(recipe))?;
-                let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
-                let ask = Ask { form, draw: FrequencyDraw::Orthogonal, features, seed: self.next_seed() };
+                let ask =
+                    Ask { form: *form, draw: FrequencyDraw::Orthogonal, features, seed: self.next_seed() };
                 let outer = Fourier::build(&spectrum, ask, inner.output_dim(), self.check)?;
                 nested(inner, Part::Fourier(outer))
             }
@@ -131,7 +135,7 @@ fn unrestricted(recipe: &Recipe) -> Recipe {
     };
     let how = match &recipe.how {
         How::Projected(inner) => How::Projected(bare(inner)),
-        How::OfDistance(inner) => How::OfDistance(bare(inner)),
+        How::OfDistance { form, part } => How::OfDistance { form: *form, part: bare(part) },
         how => how.clone(),
     };
     Recipe { how, ..recipe.clone() }

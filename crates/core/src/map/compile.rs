@@ -32,6 +32,8 @@ pub struct Recipe {
 pub enum How {
     /// Its own features, all of them.
     Exact,
+    /// One feature, √k(0): the kernel looks at no column.
+    Constant,
     /// The Gaussian's series up to a degree.
     Taylor {
         /// The degree.
@@ -61,7 +63,12 @@ pub enum How {
     /// A projection on random signs, of the features of the part.
     Projected(Box<Recipe>),
     /// Fourier features of a Gaussian of the features of an additive kernel.
-    OfDistance(Box<Recipe>),
+    OfDistance {
+        /// Pairs or offsets.
+        form: FourierForm,
+        /// The additive kernel's.
+        part: Box<Recipe>,
+    },
     /// Positive features of the features of K in exp K.
     Positive(Box<Recipe>),
     /// Side by side.
@@ -116,26 +123,16 @@ impl Compiler {
             Kernel::Sum { terms } => return self.sum(kernel, terms, budget),
             _ => {}
         }
-        if let (Some(width), Some(law)) = (self.bins, kernel.grid_law(self.columns)) {
+        if let Some(width) = self.bins
+            && let Some(law) = kernel.grid_law(self.columns)
+        {
             let each = width.saturating_mul(law.outputs());
             if each <= budget {
                 return made(How::Grids { width }, budget / each * each);
             }
         }
-        if let Some(spectrum) = kernel.spectrum() {
-            if *kernel == Kernel::Constant {
-                return made(How::Exact, 1);
-            }
-            if !spectrum.mass.is_finite() {
-                return Err(Error::Overflow { what: "the kernel of a row with itself" });
-            }
-            let draw = if spectrum.law.isotropic().is_some() {
-                FrequencyDraw::Orthogonal
-            } else {
-                FrequencyDraw::Independent
-            };
-            let form = if budget.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
-            return made(How::Fourier { form, draw }, budget);
+        if let Some(recipe) = self.fourier(kernel, budget)? {
+            return Ok(recipe);
         }
         match kernel {
             Kernel::Product { factors } => self.product(kernel, factors, budget),
@@ -154,6 +151,21 @@ impl Compiler {
             }
             leaf => self.leaf(leaf, budget),
         }
+    }
+
+    /// Fourier features of the one law of a shift-invariant kernel, sums in it included; none for others. A law without columns is a constant: one feature.
+    fn fourier(&self, kernel: &Kernel, budget: usize) -> Result<Option<Recipe>> {
+        let Some(spectrum) = kernel.spectrum() else { return Ok(None) };
+        if !spectrum.mass.is_finite() {
+            return Err(Error::Overflow { what: "the kernel of a row with itself" });
+        }
+        if spectrum.law.is_still() {
+            return Ok(Some(Recipe { kernel: kernel.clone(), how: How::Constant, features: 1 }));
+        }
+        let is_isotropic = spectrum.law.isotropic().is_some();
+        let draw = if is_isotropic { FrequencyDraw::Orthogonal } else { FrequencyDraw::Independent };
+        let how = How::Fourier { form: FourierForm::of(budget), draw };
+        Ok(Some(Recipe { kernel: kernel.clone(), how, features: budget }))
     }
 
     /// A map without approximation.
@@ -188,6 +200,9 @@ impl Compiler {
                 let features =
                     parts.iter().fold(1, |product: usize, part| product.saturating_mul(part.features));
                 made(How::Tensor(parts), features)
+            }
+            still if still.spectrum().is_some_and(|spectrum| spectrum.law.is_still()) => {
+                made(How::Constant, 1)
             }
             leaf => match self.size(leaf) {
                 Some(features) => made(How::Exact, features),
@@ -239,7 +254,7 @@ impl Compiler {
                     how: How::Homogeneous { steps: 3 },
                     features: 7 * columns,
                 };
-                made(How::OfDistance(Box::new(inner)), budget)
+                made(How::OfDistance { form: FourierForm::of(budget), part: Box::new(inner) }, budget)
             }
             (additive, _) if homogeneous::has(additive) => {
                 match (1..=3).rev().find(|r| (2 * r + 1) * columns <= budget) {
@@ -270,6 +285,10 @@ impl Compiler {
     }
 
     fn sum(&self, kernel: &Kernel, terms: &[Kernel], budget: usize) -> Result<Recipe> {
+        // All features of all parts, where there are so few.
+        if self.finite(kernel).is_some_and(|size| size <= budget) {
+            return self.exact(kernel);
+        }
         // Few features of its own: no more than an equal share.
         let own: Vec<Option<usize>> =
             terms.iter().map(|term| self.finite(term).filter(|size| *size <= budget / terms.len())).collect();
@@ -292,7 +311,7 @@ impl Compiler {
     fn product(&self, kernel: &Kernel, factors: &[Kernel], budget: usize) -> Result<Recipe> {
         let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
         // Shift-invariant factors are one, and so are those with a grid.
-        let is_drawn = |factor: &&Kernel| factor.spectrum().is_some() && **factor != Kernel::Constant;
+        let is_drawn = |factor: &&Kernel| factor.spectrum().is_some_and(|spectrum| !spectrum.law.is_still());
         let (drawn, others): (Vec<&Kernel>, Vec<&Kernel>) = factors.iter().partition(is_drawn);
         let drawn = (!drawn.is_empty()).then(|| Kernel::product(drawn.into_iter().cloned()));
         let sizes: Vec<Option<usize>> = others.iter().map(|factor| self.finite(factor)).collect();
@@ -306,7 +325,7 @@ impl Compiler {
             }
             (Some(exact), Some(drawn), Some(draws)) if draws >= FEWEST_DRAWS => {
                 let mut parts = others.iter().map(|factor| self.exact(factor)).collect::<Result<Vec<_>>>()?;
-                parts.push(self.compile(drawn, draws)?);
+                parts.push(self.one_law(drawn, draws)?);
                 let features = exact * parts.last().map_or(0, |part| part.features);
                 return made(How::Tensor(parts), features);
             }
@@ -319,9 +338,18 @@ impl Compiler {
         let mut parts =
             others.iter().map(|factor| without_bins.draws(factor, draws)).collect::<Result<Vec<_>>>()?;
         if let Some(drawn) = &drawn {
-            parts.push(without_bins.compile(drawn, budget)?);
+            parts.push(without_bins.one_law(drawn, budget)?);
         }
         made(How::Multiply(flattened(parts)), budget)
+    }
+
+    /// Features of a shift-invariant factor whose draws are all alike: a sum in it is a mixture, not parts side by side.
+    fn one_law(&self, drawn: &Kernel, budget: usize) -> Result<Recipe> {
+        let binned = self.bins.is_some() && drawn.grid_law(self.columns).is_some();
+        match self.fourier(drawn, budget)? {
+            Some(recipe) if !binned => Ok(recipe),
+            _ => self.compile(drawn, budget),
+        }
     }
 
     /// Features each of which is an unbiased draw.

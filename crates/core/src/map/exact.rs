@@ -41,7 +41,7 @@ pub(super) fn size(kernel: &Kernel, columns: usize) -> Option<usize> {
     Some(match kernel {
         Kernel::Constant => 1,
         Kernel::Linear => columns,
-        Kernel::Bilinear { form } => form.factor().map_or(columns, |factor| factor.rows()),
+        Kernel::Bilinear { form } => form.size(),
         Kernel::Polynomial { degree, c, .. } => {
             let variables = columns + usize::from(*c > 0.0);
             Monomials::count(variables, *degree)

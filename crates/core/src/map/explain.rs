@@ -11,7 +11,7 @@ impl Recipe {
         match &self.how {
             How::Join(parts) | How::Tensor(parts) | How::Multiply(parts) => parts,
             How::Projected(part)
-            | How::OfDistance(part)
+            | How::OfDistance { part, .. }
             | How::Positive(part)
             | How::Scale { part, .. }
             | How::Weight { part, .. }
@@ -25,12 +25,12 @@ impl Recipe {
     pub fn variance(&self) -> Option<f64> {
         let features = self.features as f64;
         match &self.how {
-            How::Exact | How::Taylor { .. } | How::Homogeneous { .. } => Some(0.0),
+            How::Exact | How::Constant | How::Taylor { .. } | How::Homogeneous { .. } => Some(0.0),
             // (1 + k(2Δ) − 2k²)/D of pairs and (1 + k(2Δ)/2 − k²)/D of offsets are both 1/D there.
             How::Fourier { .. } => {
                 self.kernel.spectrum().map(|spectrum| spectrum.mass * spectrum.mass / features)
             }
-            How::OfDistance(_) => Some(1.0 / features),
+            How::OfDistance { .. } => Some(1.0 / features),
             // k(1 − k)/P + (1 − k)/(width·P)
             How::Grids { .. } => self.kernel.constant_diagonal().map(|mass| mass * mass / features),
             How::Join(parts) => parts.iter().map(Recipe::variance).sum(),
@@ -55,9 +55,9 @@ impl Recipe {
             How::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
             How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
             How::Grids { width } => d * features / *width as f64,
-            How::Projected(_) | How::OfDistance(_) | How::Positive(_) => from_inner() * features,
-            // A table of parents and weights.
-            How::Exact | How::Taylor { .. } => 3.0 * features,
+            How::Projected(_) | How::OfDistance { .. } | How::Positive(_) => from_inner() * features,
+            // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
+            How::Exact | How::Taylor { .. } => 6.0 * features,
             _ => 0.0,
         };
         own + inner
@@ -86,10 +86,15 @@ impl Recipe {
             How::Hinges => "random rectified units".to_owned(),
             How::Subsets => "random signs of the columns".to_owned(),
             How::Grids { width } => {
-                format!("{} random grids, hashed to {width} bins each", self.features / width.max(&1))
+                let outputs = self.kernel.grid_law(1).map_or(1, |law| law.outputs());
+                let grids = self.features / (width * outputs).max(1);
+                let waves = if outputs == 2 { ", a frequency in each" } else { "" };
+                format!("{grids} random grids, hashed to {width} bins each{waves}")
             }
+            How::Constant => "a constant".to_owned(),
             How::Projected(_) => "random signs, projecting".to_owned(),
-            How::OfDistance(_) => "Fourier pairs of a Gaussian on".to_owned(),
+            How::OfDistance { form: FourierForm::Pairs, .. } => "Fourier pairs of a Gaussian on".to_owned(),
+            How::OfDistance { .. } => "Fourier features with offsets of a Gaussian on".to_owned(),
             How::Positive(_) => "positive features of exp on".to_owned(),
             How::Join(_) => "side by side".to_owned(),
             How::Tensor(_) => "all products of".to_owned(),
@@ -113,7 +118,7 @@ impl Recipe {
                 write!(f, ", variance {variance:.2e} ({:.0} %)", 100.0 * variance / all)?;
             }
             (Some(variance), _) => write!(f, ", variance {variance:.2e} far apart")?,
-            (None, _) => write!(f, ", variance by the rows")?,
+            (None, _) => write!(f, ", variance depends on the rows")?,
         }
         writeln!(f)?;
         let count = self.parts().len();

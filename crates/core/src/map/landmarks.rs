@@ -86,8 +86,12 @@ pub(super) fn choose(
         return Err(Error::NoRows);
     }
     let candidates = dense(sample.rows(choice.candidates(spec.features, sample.columns())));
-    spec.kernel.check_rows(&Rows::from(&candidates), 0)?;
-    let values = RowValues { kernel: &spec.kernel, rows: &candidates };
+    if choice == Choice::Uniform {
+        let count = spec.features.min(candidates.rows());
+        return Ok(Matrix::from_fn(count, candidates.columns(), |i, j| candidates.row(i)[j]));
+    }
+    let all = Against::new(&spec.kernel, &Rows::from(&candidates))?;
+    let values = RowValues { kernel: &spec.kernel, rows: &candidates, all };
     let weights = sample.weights(candidates.rows());
     let chosen = among(choice, &values, &weights, spec.features, spec.seed, check)?;
     if chosen.is_empty() {
@@ -125,6 +129,25 @@ pub(super) fn among(
 struct RowValues<'a> {
     kernel: &'a Kernel,
     rows: &'a Matrix<f64>,
+    /// All of them, prepared.
+    all: Against<f64>,
+}
+
+/// Columns that share one read of the rows.
+const TOGETHER: usize = 16;
+
+impl RowValues<'_> {
+    fn part(&self, numbers: &[usize]) -> Matrix<f64> {
+        Matrix::from_fn(numbers.len(), self.rows.columns(), |i, j| self.rows.row(numbers[i])[j])
+    }
+
+    /// The chosen ones as rows, so that a column is contiguous.
+    fn fill(&self, against: &Against<f64>, count: usize, chosen: &[usize], out: &mut [f64]) {
+        use rayon::prelude::*;
+        let fill =
+            |(numbers, out): (&[usize], &mut [f64])| against.fill(&Rows::from(&self.part(numbers)), out);
+        chosen.par_chunks(TOGETHER).zip(out.par_chunks_mut(TOGETHER * count.max(1))).for_each(fill);
+    }
 }
 
 impl Values for RowValues<'_> {
@@ -137,22 +160,15 @@ impl Values for RowValues<'_> {
     }
 
     fn columns(&self, chosen: &[usize], out: &mut [f64]) {
-        let all: Vec<usize> = (0..self.count()).collect();
-        self.block(&all, chosen, out);
+        self.fill(&self.all, self.count(), chosen, out);
     }
 
     fn block(&self, rows: &[usize], chosen: &[usize], out: &mut [f64]) {
-        use rayon::prelude::*;
-        let part = |numbers: &[usize]| {
-            Matrix::from_fn(numbers.len(), self.rows.columns(), |i, j| self.rows.row(numbers[i])[j])
-        };
-        // The chosen ones as rows, so that a column is contiguous.
-        let others = part(rows);
-        let Ok(against) = Against::new(self.kernel, &Rows::from(&others)) else { return out.fill(f64::NAN) };
-        let fill = |(numbers, out): (&[usize], &mut [f64])| against.fill(&Rows::from(&part(numbers)), out);
-        /// Columns that share one read of the rows.
-        const TOGETHER: usize = 16;
-        chosen.par_chunks(TOGETHER).zip(out.par_chunks_mut(TOGETHER * rows.len().max(1))).for_each(fill);
+        // What could be prepared as a whole can be in part.
+        match Against::new(self.kernel, &Rows::from(&self.part(rows))) {
+            Ok(against) => self.fill(&against, rows.len(), chosen, out),
+            Err(_) => out.fill(0.0),
+        }
     }
 }
 

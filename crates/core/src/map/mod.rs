@@ -139,7 +139,8 @@ impl Map {
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
         let State::Binning(binning) = &self.state else { return Err(self.spec.not_sparse()) };
         self.check_rows(rows)?;
-        let size = (rows.count() as u64).saturating_mul((self.spec.features * (4 + size_of::<T>())) as u64);
+        let entries = (rows.count() as u64).saturating_mul((self.spec.features * binning.outputs()) as u64);
+        let size = entries.saturating_mul((4 + size_of::<T>()) as u64);
         engine.check_memory(|| format!("{} × {} features", rows.count(), self.spec.features), 2 * size)?;
         Ok(engine.install(|| binning.apply_sparse(rows)))
     }

@@ -34,44 +34,49 @@ impl Monomials {
     /// Features of (γ·x·y + c)ᵖ: weights √(p!/a!).
     pub(crate) fn polynomial(columns: usize, degree: u32, gamma: f64, c: f64) -> Monomials {
         let first = (c > 0.0).then(|| c.sqrt());
-        let all = factorial(degree);
-        Monomials::new(columns, degree, first, gamma.sqrt(), |powers| {
-            (all / powers.iter().map(|&p| factorial(p)).product::<f64>()).sqrt()
-        })
+        let all: f64 = (1..=degree).map(f64::from).product();
+        Monomials::new(columns, degree, first, gamma.sqrt(), false, |factorials| (all / factorials).sqrt())
     }
 
     /// u^a/√a! for |a| ≤ r: the first variable is 1 and has no factorial.
     pub(crate) fn series(columns: usize, degree: u32) -> Monomials {
-        Monomials::new(columns, degree, Some(1.0), 1.0, |powers| {
-            powers[1..].iter().map(|&p| factorial(p)).product::<f64>().sqrt().recip()
-        })
+        Monomials::new(columns, degree, Some(1.0), 1.0, true, |factorials| factorials.sqrt().recip())
     }
 
+    /// `weight` is a function of a! = ∏ aⱼ!, without the first variable's if that is to be left out.
     fn new(
         columns: usize,
         degree: u32,
         first: Option<f64>,
         factor: f64,
-        weight: impl Fn(&[u32]) -> f64,
+        without_first: bool,
+        weight: impl Fn(f64) -> f64,
     ) -> Monomials {
+        /// One monomial: its last variable, the power of that, and a! so far.
+        struct Last {
+            variable: u32,
+            power: u32,
+            factorials: f64,
+        }
         let variables = columns + usize::from(first.is_some());
-        let mut powers = vec![(vec![0u32; variables], 0usize)];
+        let mut monomials = vec![Last { variable: 0, power: 0, factorials: 1.0 }];
         let mut levels = Vec::new();
         for _ in 0..degree {
             let mut level = Vec::new();
             let mut next = Vec::new();
-            for (parent, (power, last)) in powers.iter().enumerate() {
-                for variable in *last..variables {
-                    level.push((parent as u32, variable as u32));
-                    let mut power = power.clone();
-                    power[variable] += 1;
-                    next.push((power, variable));
+            for (parent, last) in monomials.iter().enumerate() {
+                for variable in last.variable..variables as u32 {
+                    let power = if variable == last.variable { last.power + 1 } else { 1 };
+                    let counts = !(without_first && variable == 0);
+                    let factorials = last.factorials * if counts { f64::from(power) } else { 1.0 };
+                    level.push((parent as u32, variable));
+                    next.push(Last { variable, power, factorials });
                 }
             }
             levels.push(level);
-            powers = next;
+            monomials = next;
         }
-        let weights = powers.iter().map(|(power, _)| weight(power)).collect();
+        let weights = monomials.iter().map(|last| weight(last.factorials)).collect();
         Monomials { levels, weights, first, factor }
     }
 
@@ -100,10 +105,6 @@ impl Monomials {
             *to = T::from_f64(weight * *value);
         }
     }
-}
-
-fn factorial(n: u32) -> f64 {
-    (1..=n).map(f64::from).product()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use super::landmarks::{self, Choice, Values};
 use crate::kernel::Similarity;
 use crate::linalg;
+use crate::random::{Draws, Stream};
 use crate::{Engine, Error, Matrix, Result};
 
 /// A kernel of one's own, and objects that are landmarks.
@@ -17,6 +18,16 @@ pub struct ObjectMap<X, K> {
     kernel: K,
     landmarks: Vec<X>,
     whitening: Matrix<f64>,
+}
+
+/// The numbers below n in random order.
+fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let mut draws = Draws::new(seed, Stream::Landmarks, 0);
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, draws.below(i as u64 + 1) as usize);
+    }
+    order
 }
 
 struct ObjectValues<'a, X, K> {
@@ -58,7 +69,11 @@ impl<X: Clone + Send + Sync, K: Similarity<X>> ObjectMap<X, K> {
             .phase("map", objects.len() as u64, |check| {
                 let values = ObjectValues { kernel: &kernel, objects };
                 let weights = vec![1.0; objects.len()];
-                let chosen = landmarks::among(choice, &values, &weights, landmarks, seed, check)?;
+                let chosen = match choice {
+                    // Objects come in any order, not in a random one.
+                    Choice::Uniform => shuffled(objects.len(), seed).into_iter().take(landmarks).collect(),
+                    _ => landmarks::among(choice, &values, &weights, landmarks, seed, check)?,
+                };
                 let picked: Vec<&X> = chosen.iter().map(|&i| &objects[i]).collect();
                 let gram = kernel.gram(&picked, &picked)?;
                 let (pivots, whitening) = landmarks::whitening(gram, 1e-10, check)?;

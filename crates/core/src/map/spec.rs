@@ -109,6 +109,13 @@ pub enum FrequencyDraw {
     Structured,
 }
 
+impl FourierForm {
+    /// Pairs where the number of features is even.
+    pub fn of(features: usize) -> FourierForm {
+        if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset }
+    }
+}
+
 impl Method {
     /// Whitened landmarks, chosen uniformly, that keep what single precision can resolve.
     pub const LANDMARKS: Method =
@@ -117,7 +124,7 @@ impl Method {
     /// The usual one for a kernel: Fourier features where it is shift-invariant (orthogonal if it is isotropic too, in pairs if their number is even), landmarks for hats, the
     /// exact map of a linear one, and what the compiler makes of all others.
     pub fn auto(kernel: &Kernel, features: usize) -> Method {
-        let form = if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset };
+        let form = FourierForm::of(features);
         match (kernel, kernel.spectrum()) {
             (Kernel::Linear | Kernel::Bilinear { .. }, _) => Method::Exact,
             (Kernel::Hat { .. }, _) => Method::LANDMARKS,
@@ -156,6 +163,11 @@ impl MapSpec {
     /// Whether the map looks at rows, so that it is fitted and not built.
     pub fn needs_sample(&self) -> bool {
         matches!(self.method, Method::Landmarks { .. } | Method::Binning { bins: Bins::Fitted })
+    }
+
+    /// Whether rows are their own features.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.method == Method::Exact && self.kernel == Kernel::Linear
     }
 
     /// Whether most features of a row are zero.
@@ -229,6 +241,7 @@ impl MapSpec {
         self.check(input_dim, limit)?;
         if let Some(recipe) = self.recipe(input_dim)? {
             let part = Builder::new(input_dim, self.seed, check).part(&recipe)?;
+            debug_assert_eq!(part.output_dim(), recipe.features, "{recipe}");
             return Ok(self.map(input_dim, recipe.features, State::Part(Box::new(part))));
         }
         match self.method {
@@ -344,13 +357,13 @@ impl MapSpec {
 
     /// A map for the rows of a source, and how far it is from the kernel on them: one pass.
     pub fn fit_certified(&self, engine: &Engine, source: &dyn Source) -> Result<(Map, Certificate)> {
-        let source = &InDomain::new(source, &self.kernel);
         // Landmarks may turn out fewer than asked for; all else is known before the pass.
         if self.needs_sample() {
             self.validate()?
         } else {
             self.check(source.input_dim(), engine.memory_limit())?
         }
+        let source = &InDomain::checked(engine, source, &self.kernel)?;
         let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
         let map = self.fit_to(engine, source, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;
@@ -416,7 +429,7 @@ impl MapSpec {
     pub(crate) fn check(&self, input_dim: usize, limit: u64) -> Result<()> {
         self.check_for(input_dim)?;
         let needed = self.bytes(input_dim);
-        if needed > limit {
+        if needed > limit || needed == u64::MAX {
             let what = format!("a map of {input_dim} columns to {} features", self.features);
             return Err(Error::Memory { what, needed, limit });
         }
@@ -442,7 +455,7 @@ impl MapSpec {
     pub(crate) fn bytes(&self, input_dim: usize) -> u64 {
         let factor = match self.method {
             // Orthogonal frequencies keep their reflections while they are drawn.
-            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. } => 1.4,
+            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. } | Method::Compiled { .. } => 1.4,
             // The Gram matrix and its factor stand beside the inverse while it is made.
             Method::Landmarks { whiten: true, .. } => 1.5,
             _ => 1.0,
@@ -462,11 +475,9 @@ impl MapSpec {
     pub(crate) fn bytes_kept(&self, input_dim: usize) -> u64 {
         let (d, features) = (input_dim as f64, self.features as f64);
         let entries = match self.method {
-            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } => {
+            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } | Method::Fourier { .. } => {
                 self.recipe(input_dim).ok().flatten().map_or(0.0, |recipe| recipe.entries(input_dim))
             }
-            Method::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
-            Method::Fourier { form: FourierForm::Offset, .. } => d * features,
             Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },
             // Inverse pitches, shifts and factors; bins are as many as the rows have cells.
             Method::Binning { .. } => d * features,

@@ -10,7 +10,7 @@ use crate::solve::Hinge;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{
-    AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, Method, OwnedRows, Result, Rows, Scalar,
+    AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar,
 };
 
 /// What the outputs mean.
@@ -287,9 +287,9 @@ impl Model {
 
     /// Whether features of these rows are sparse: by their map, or as they came where the map is exact and nothing shifts them.
     fn stays_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> bool {
-        let is_exact = self.map.spec().method == Method::Exact;
+        let is_identity = self.map.spec().is_identity();
         let is_shifted = self.encoder.scaling().is_some_and(|scaling| !scaling.shift().is_empty());
-        self.map.spec().is_sparse() || (is_exact && !is_shifted && matches!(rows, Rows::Sparse(_)))
+        self.map.spec().is_sparse() || (is_identity && !is_shifted && matches!(rows, Rows::Sparse(_)))
     }
 
     /// Adds the outputs of features whose zeros are not made.
@@ -302,7 +302,7 @@ impl Model {
                 mapped = features;
                 mapped.view()
             }
-            // The exact map: rows are their own features.
+            // Rows are their own features.
             (Err(_), Rows::Sparse(rows)) => *rows,
             // `stays_sparse` has said that there are none.
             (Err(_), Rows::Dense(_)) => return,

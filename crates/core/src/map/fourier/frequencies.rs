@@ -56,7 +56,8 @@ pub(super) fn independent(
 
 /// Frequencies from quasi-random points.
 pub(super) fn quasi(seed: u64, count: usize, dim: usize, law: &Law, check: Check<'_>) -> Result<Matrix<f64>> {
-    let halton = Halton::new(seed, law.coordinates(dim));
+    // Beyond some thousand coordinates quasi-random numbers are no better than chance.
+    let halton = Halton::new(seed, law.coordinates(dim).min(1 << 14));
     fill_rows(count, dim, check, |j, row| {
         // What needs more coordinates than foreseen goes on with chance.
         let further = Draws::new(seed, Stream::Frequencies, j as u64);

@@ -124,6 +124,9 @@ impl<'a> File<'a> {
                 spec.build(meta.input_dim)?
             }
         };
+        if map.output_dim() != meta.output_dim {
+            return Err(mismatch("features", map.output_dim(), meta.output_dim));
+        }
         let found = fingerprint(&map);
         if found != meta.fingerprint {
             return Err(FileError::Fingerprint { expected: meta.fingerprint.clone(), found }.into());

@@ -13,18 +13,24 @@
 //! ```
 //! with r of `factor` for ridge λ/ω. Where C_S + λ is between 1/2 and 3/2 of C + λ, l_S is between 2/3 and 2 times l.
 //!
-//! A sample is taken from scores and scores from a sample, so candidates are halved until s are left, and the way back samples
-//! each half by the scores that the sample of the half below gives. C of a half is at most C of the whole, so its
-//! scores are too large rather than too small, and their sum at most doubles in the mean. The last scores are those of all
-//! candidates, and the landmarks are drawn by them without replacement. Musco & Musco (2017).
+//! A sample is taken from scores and scores from a sample, so candidates are halved at random until s are left, and the way back
+//! samples each half by the scores that the sample of the half below gives. The last scores are those of all candidates, and
+//! the landmarks are drawn by them without replacement (Musco & Musco 2017). C of a half H is at most C of the whole, so that
+//! scores are too large rather than too small, yet not by much:
+//!
+//! ```text
+//! x in H:       Σ l_H(x) = Σ σ/(σ + λ) of H  ≤  Σ l
+//! x not in H:   min(1, l_H(x)) ≤ 2·l_H/(1 + l_H) = 2·l_{H+x}(x),    E Σ l_{H+x}(x) ≤ Σ l   since x is any member of H + x
+//! ```
+//! together at most 3·Σ l in the mean.
 //!
 //! λ comes from the sample: with R the trace that ρ = s/(2 ln s) random pivots leave of it (see `cholesky`),
 //!
 //! ```text
 //! λ = R/ρ,   R ≥ Σ over j > ρ of σⱼ        Σ σ/(σ + λ) ≤ ρ + Σ over j > ρ of σⱼ/λ ≤ 2ρ = s/ln s
 //! ```
-//! so that the scores of the sampled part sum to s/ln s at most, and ln s times as many draws as that fit in s. The paper takes
-//! eigenvalues in place of pivots; R is at most about twice their tail, and needs no eigenvalues.
+//! so that the scores of the sampled part sum to s/ln s at most, and ln s times as many draws as that fit in s. The paper takes the
+//! tail of eigenvalues itself; R is close to it by the bound in `cholesky`, and needs no eigenvalues.
 //!
 //! Landmarks by leverage are drawn at once: unlike pivots they do not shun each other, and may explain one another.
 
@@ -245,7 +251,7 @@ mod tests {
     }
 
     /// What the recursion says of 400 candidates from samples of 100, against the exact scores for its last λ: none is below
-    /// half, and the sum is at most twice what it is. In theory 2/3 and 4, with high probability; these seeds are fixed.
+    /// half, and the sum is at most twice what it is. In theory 2/3 and 3·2, with high probability; these seeds are fixed.
     #[test]
     fn halving_overestimates_within_a_constant() {
         let points = Points::clusters(3, &[(380, 0.0, 0.5), (20, 0.0, 4.0)], 1.0);
