@@ -653,7 +653,7 @@ fn kernels_are_listed_explained_evaluated_and_drawn() {
     );
 
     let text = bench.ok("kernel evaluate gaussian(sigma=1)+linear 1,2 1,3");
-    assert!(text.contains("k(x, y)   7.6065307") && text.contains("distance  1.337"), "{text}");
+    assert!(text.contains("k(x, y)   7.6065307") && text.contains("distance  1.3367643"), "{text}");
     let found = bench.json("kernel evaluate gaussian(sigma=1) -1,2 0,2 --features 100 --json");
     let k = (-0.5f64).exp();
     assert!((found["value"].as_f64().unwrap() - k).abs() < 1e-12);

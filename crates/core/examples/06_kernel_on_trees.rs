@@ -59,8 +59,7 @@ fn main() -> Result<()> {
         let label = if draws.uniform() < 0.5 { '+' } else { '*' };
         Tree::grow(label, 8, 0.5 + 0.25 * kind(i), &mut draws)
     };
-    let trees: Vec<Tree> = (0..2 * n).map(tree).collect();
-    let (train, test) = trees.split_at(n);
+    let (train, test) = ((0..n).map(tree).collect::<Vec<_>>(), (n..2 * n).map(tree).collect::<Vec<_>>());
     let y: Vec<f64> = (0..n).map(kind).collect();
     let labels = || Own::new(|a: &Tree, b: &Tree| pairs(a, b, |a, b| f64::from(a.label == b.label)));
     let subtrees = || Own::new(|a: &Tree, b: &Tree| pairs(a, b, rooted)).normalised();
@@ -69,13 +68,12 @@ fn main() -> Result<()> {
     println!("{:>10} {:>10} {:>10} {:>10} {:>8}", "kernel", "landmarks", "kept", "mean r", "correct");
     for (name, asked) in [("labels", n), ("subtrees", 10), ("subtrees", 50), ("subtrees", n)] {
         let kernel = if name == "labels" { labels() } else { subtrees() };
-        let map = ObjectMap::fit(&engine, kernel, train, asked, Choice::Cholesky, 1)?;
-        let (z, new) = (map.transform(&engine, train)?, map.transform(&engine, test)?);
-        let r = map.residuals(&engine, test)?.iter().sum::<f64>() / n as f64;
+        let map = ObjectMap::fit(&engine, kernel, &train, asked, Choice::Cholesky, 1)?;
+        let (z, new) = (map.transform(&engine, &train)?, map.transform(&engine, &test)?);
+        let r = map.residuals(&engine, &test)?.iter().sum::<f64>() / n as f64;
         let model = Ridge::new(MapSpec::auto(Kernel::Linear)).fit(&engine, &(&z, &y))?;
         let scores = model.decide(&engine, Rows::from(&new))?;
-        let right = (0..n).filter(|&i| scores.row(i)[0] * kind(i) > 0.0).count();
-        let share = 100.0 * right as f64 / n as f64;
+        let share = (0..n).filter(|&i| scores.row(i)[0] * kind(i) > 0.0).count() as f64 / n as f64 * 100.0;
         println!("{name:>10} {asked:>10} {:>10} {r:>10.4} {share:>6.1} %", map.output_dim());
     }
     Ok(())

@@ -191,3 +191,57 @@ proptest! {
         let _ = Model::from_bytes(&with_json(&bytes, |_| json.clone()));
     }
 }
+
+/// Kernels that ask for what there is not, for more than there is, or for ever: refused before anything is made of them.
+#[test]
+fn forged_kernels_are_refused() {
+    let bytes = model(Some(Method::Compiled { bins: None })).to_bytes().unwrap();
+    let kernel = r#"{"kind":"gaussian","sigma":1.0}"#;
+    let nested = |levels: usize, open: &str, close: &str| {
+        format!("{}{kernel}{}", open.repeat(levels), close.repeat(levels))
+    };
+    let exp =
+        r#"{"kind":"normalised","kernel":{"kind":"exp","kernel":{"kind":"scaled","factor":8.0,"kernel":"#;
+    for (forgery, what) in [
+        (
+            r#"{"kind":"restricted","columns":[{"at":7}],"kernel":{"kind":"linear"}}"#.to_owned(),
+            "a column beyond the last",
+        ),
+        (
+            r#"{"kind":"restricted","columns":[{"range":[0,4000000000]}],"kernel":{"kind":"linear"}}"#
+                .to_owned(),
+            "many columns",
+        ),
+        (r#"{"kind":"restricted","columns":[{"name":"a"}],"kernel":{"kind":"linear"}}"#.to_owned(), "a name"),
+        (r#"{"kind":"restricted","columns":[],"kernel":{"kind":"linear"}}"#.to_owned(), "no column"),
+        (r#"{"kind":"gaussian","sigma":[1.0,2.0]}"#.to_owned(), "too few widths"),
+        (r#"{"kind":"gaussian","sigma":[]}"#.to_owned(), "no widths"),
+        (r#"{"kind":"poly","degree":4000000000,"gamma":1.0,"c":1.0}"#.to_owned(), "a degree"),
+        (
+            r#"{"kind":"bilinear","form":{"full":[[1.0,2.0],[2.0,1.0]]}}"#.to_owned(),
+            "a matrix of another size",
+        ),
+        (r#"{"kind":"bilinear","form":{"factor":[]}}"#.to_owned(), "no matrix"),
+        (r#"{"kind":"sum","terms":[]}"#.to_owned(), "an empty sum"),
+        (r#"{"kind":"scaled","factor":-1.0,"kernel":{"kind":"linear"}}"#.to_owned(), "a negative factor"),
+        (nested(100, r#"{"kind":"exp","kernel":"#, "}"), "a hundred levels"),
+        (nested(8, exp, "}}}"), "nested exponentials"),
+        (r#"{"kind":"arc_cosine","order":9}"#.to_owned(), "an order"),
+    ] {
+        let start = std::time::Instant::now();
+        let forged = forged(&bytes, kernel, &forgery);
+        assert!(Model::from_bytes(&forged).is_err(), "{what}");
+        assert!(start.elapsed().as_secs() < 5, "{what} took {:?}", start.elapsed());
+    }
+    // More monomials than memory, and a map of another size than the coefficients.
+    for forgery in [
+        r#"{"kind":"poly","degree":64,"gamma":1.0,"c":1.0}"#,
+        r#"{"kind":"all_subsets"}"#,
+        r#"{"kind":"linear"}"#,
+    ] {
+        let forged =
+            forged(&forged(&bytes, kernel, forgery), r#""kind":"compiled","bins":null"#, r#""kind":"exact""#);
+        assert!(Model::from_bytes(&forged).is_err(), "{forgery}");
+    }
+    assert!(Model::from_bytes(&forged(&bytes, r#""bins":null"#, r#""bins":0"#)).is_err());
+}

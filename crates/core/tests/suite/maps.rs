@@ -626,10 +626,12 @@ fn landmarks_keep_a_margin() {
     assert!(binomial_lower(fails.count(), 40, 1e-9) <= delta);
 }
 
-/// Products of sums, of constants, and everything else: sixteen times the features make the error a quarter; less than 0.7 of it is asked for, with few seeds and heavy tails. A part that does not average over all
+/// Products of sums, of constants, and everything else: sixteen times the features make the error a quarter; less than 0.7 of it is asked for, as tails are heavy. A part that does not average over all
 /// draws would not fall.
 #[test]
 fn errors_fall_with_the_number_of_features() {
+    /// The errors of one map rise and fall together: fewer seeds would be noise.
+    const SEEDS: u64 = 12;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let n = 30;
     let x = Matrix::from_fn(n, 3, |i, j| ((i * 7 + j * 3) as f64 * 0.61).sin().abs() * 1.2);
@@ -642,12 +644,12 @@ fn errors_fall_with_the_number_of_features() {
     ]
     .map(|text| text.parse().unwrap())
     .to_vec();
-    kernels.extend((0..150).map(|_| expression().new_tree(&mut runner).unwrap().current()));
+    kernels.extend((0..100).map(|_| expression().new_tree(&mut runner).unwrap().current()));
     let mut fell = 0;
     for kernel in kernels {
         let error = |features: usize| -> Option<f64> {
             let mut sum = 0.0;
-            for seed in 0..3 {
+            for seed in 0..SEEDS {
                 let method = Method::Compiled { bins: None };
                 let spec = MapSpec { kernel: kernel.clone(), method, features, seed };
                 let recipe = spec.recipe(3).unwrap().unwrap();
@@ -658,7 +660,7 @@ fn errors_fall_with_the_number_of_features() {
                 let z = map.transform(&engine(1), &view).unwrap();
                 let wrong =
                     |p: usize| (inner(&z, p / n, p % n) - kernel.eval(&view, p / n, &view, p % n)).abs();
-                sum += (0..n * n).map(wrong).sum::<f64>() / (3 * n * n) as f64;
+                sum += (0..n * n).map(wrong).sum::<f64>() / (SEEDS as usize * n * n) as f64;
             }
             Some(sum)
         };
@@ -667,7 +669,7 @@ fn errors_fall_with_the_number_of_features() {
         assert!(many < 0.7 * few || many < 1e-9 * (1.0 + size), "{kernel}: {few} and {many}");
         fell += usize::from(few > 1e-9 * (1.0 + size));
     }
-    assert!(fell > 40, "{fell}");
+    assert!(fell > 30, "{fell}");
 }
 
 /// The laws of `laws.rs` for structured frequencies, which need more columns than the table has.
