@@ -36,9 +36,11 @@ impl MapSpec {
         delta: f64,
         most: usize,
     ) -> Result<Adapted> {
-        for (name, value, most) in [("target", target, f64::MAX), ("delta", delta, 1.0)] {
+        for (name, value, most, expected) in
+            [("target", target, f64::MAX, "above 0"), ("delta", delta, 1.0, "between 0 and 1")]
+        {
             if !(value > 0.0 && value < most) {
-                return Err(Error::Parameter { name, expected: "above 0", found: value.to_string() });
+                return Err(Error::Parameter { name, expected, found: value.to_string() });
             }
         }
         if let crate::Method::Landmarks { whiten: false, .. } = self.method {

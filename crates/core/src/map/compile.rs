@@ -289,9 +289,14 @@ impl Compiler {
         if self.finite(kernel).is_some_and(|size| size <= budget) {
             return self.exact(kernel);
         }
-        // Few features of its own: no more than an equal share.
-        let own: Vec<Option<usize>> =
-            terms.iter().map(|term| self.finite(term).filter(|size| *size <= budget / terms.len())).collect();
+        // Few features of its own, and no chance in them: no more than an equal share.
+        let own: Vec<Option<usize>> = terms
+            .iter()
+            .map(|term| {
+                let recipe = self.compile(term, budget / terms.len()).ok()?;
+                recipe.variance().is_some_and(|variance| variance <= 0.0).then_some(recipe.features)
+            })
+            .collect();
         let left = budget - own.iter().flatten().sum::<usize>();
         if left < 2 * own.iter().filter(|own| own.is_none()).count() {
             return Err(too_few(kernel));
