@@ -3,11 +3,15 @@
 A kernel (a notion of similarity) becomes a randomized feature map; rows are streamed through it once; a linear problem
 is solved; and the result says how far it is from the exact kernel's.
 
-* :class:`FourierFeatures` and :class:`LandmarkFeatures` turn rows into features, in place of scikit-learn's
-  ``RBFSampler`` and ``Nystroem``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
+* :class:`Kernel` is an expression of kernels, such as ``0.7 * Gaussian(sigma=2)["age", "income"] + Linear()``; :func:`Gaussian`,
+  :func:`Laplace`, :func:`Matern` and so on are what it is made of.
+* :class:`KernelMap` turns rows into features of any kernel. :class:`FourierFeatures` and :class:`LandmarkFeatures` take the place of
+  scikit-learn's ``RBFSampler`` and ``Nystroem``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
   from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel.
-* :class:`Certificate` is what each of them promises about its kernel error.
+* :class:`Certificate` is what each of them promises about its kernel error; :func:`features_for`, :func:`grids_for`,
+  :func:`features_for_distance` and :func:`landmarks_for_margin` say how much a promise takes, :func:`check_gram` whether a matrix can be one of
+  kernel values.
 """
 
 from importlib import import_module as _import_module
@@ -17,31 +21,105 @@ from ._core import __version__
 
 if _TYPE_CHECKING:
     from ._certificate import Certificate
+    from .certify import Definiteness, check_gram, features_for, features_for_distance, grids_for, landmarks_for_margin
     from .exact import KernelSVC
-    from .features import BinningFeatures, FourierFeatures, LandmarkFeatures
+    from .features import BinningFeatures, FourierFeatures, KernelMap, LandmarkFeatures
+    from .kernels import (
+        AllSubsets,
+        ArcCosine,
+        Bilinear,
+        Cauchy,
+        Chi2,
+        Constant,
+        Exponential,
+        ExponentialChi2,
+        Gaussian,
+        Hat,
+        Intersection,
+        Kernel,
+        Laplace,
+        Linear,
+        Matern,
+        Polynomial,
+        RadialSinc,
+        RationalQuadratic,
+        Sinc,
+    )
     from .learners import KernelClassifier, KernelRegressor
-
-__all__ = [
-    "BinningFeatures",
-    "Certificate",
-    "FourierFeatures",
-    "KernelClassifier",
-    "KernelRegressor",
-    "KernelSVC",
-    "LandmarkFeatures",
-    "__version__",
-]
 
 # Where each name lives. They are imported when first asked for: the command should not wait for scikit-learn.
 _HOMES = {
+    "AllSubsets": ".kernels",
+    "ArcCosine": ".kernels",
+    "Bilinear": ".kernels",
     "BinningFeatures": ".features",
+    "Cauchy": ".kernels",
     "Certificate": "._certificate",
+    "check_gram": ".certify",
+    "Chi2": ".kernels",
+    "Constant": ".kernels",
+    "Definiteness": ".certify",
+    "Exponential": ".kernels",
+    "ExponentialChi2": ".kernels",
+    "features_for": ".certify",
+    "features_for_distance": ".certify",
     "FourierFeatures": ".features",
+    "Gaussian": ".kernels",
+    "grids_for": ".certify",
+    "Hat": ".kernels",
+    "Intersection": ".kernels",
+    "Kernel": ".kernels",
     "KernelClassifier": ".learners",
+    "KernelMap": ".features",
     "KernelRegressor": ".learners",
     "KernelSVC": ".exact",
     "LandmarkFeatures": ".features",
+    "landmarks_for_margin": ".certify",
+    "Laplace": ".kernels",
+    "Linear": ".kernels",
+    "Matern": ".kernels",
+    "Polynomial": ".kernels",
+    "RadialSinc": ".kernels",
+    "RationalQuadratic": ".kernels",
+    "Sinc": ".kernels",
 }
+
+__all__ = [
+    "AllSubsets",
+    "ArcCosine",
+    "Bilinear",
+    "BinningFeatures",
+    "Cauchy",
+    "Certificate",
+    "check_gram",
+    "Chi2",
+    "Constant",
+    "Definiteness",
+    "Exponential",
+    "ExponentialChi2",
+    "features_for",
+    "features_for_distance",
+    "FourierFeatures",
+    "Gaussian",
+    "grids_for",
+    "Hat",
+    "Intersection",
+    "Kernel",
+    "KernelClassifier",
+    "KernelMap",
+    "KernelRegressor",
+    "KernelSVC",
+    "LandmarkFeatures",
+    "landmarks_for_margin",
+    "Laplace",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "RadialSinc",
+    "RationalQuadratic",
+    "Sinc",
+    "__version__",
+]
 
 
 def __getattr__(name):

@@ -16,9 +16,10 @@ class Certificate:
     bound : dict
         What holds by theory. Its ``"kind"`` is ``"finite_set"`` (with probability at least 1 - ``delta`` over the seed,
         at most ``epsilon`` for all pairs of ``points`` points, ``one_pair`` for one pair, and ``everywhere``, where
-        there is such a number, in the smallest box that holds the rows looked at (for fitted bins, one of the two points being a row of the fit); for orthogonal frequencies ``holds`` is False and
-        the number is that of independent ones), ``"residual"`` (at most ``largest`` for all pairs of the ``rows``
-        rows looked at, always), ``"exact"`` or ``"no_approximation"``.
+        there is such a number, in the smallest box that holds the rows looked at (for fitted bins, one of the two points being a row of the fit);
+        for frequencies that are not independent ``holds`` is False and the number is that of independent ones), ``"deterministic"`` (at most
+        ``epsilon`` for all pairs of the ``rows`` rows looked at: there is no chance in the map), ``"residual"`` (at most ``largest`` for all pairs
+        of the ``rows`` rows looked at, always), ``"measured_only"`` (no bound is known), ``"exact"`` or ``"no_approximation"``.
     measured : dict or None
         What was found: the ``mean`` absolute error over ``pairs`` pairs of rows, within ``radius`` of the mean over all
         pairs with probability 1 - ``delta``, and the ``largest``. None where there is nothing to compare.

@@ -7,19 +7,72 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Map", "Model", "__version__", "canonical_kernel", "main"]
+__all__ = [
+    "Map",
+    "Model",
+    "__version__",
+    "canonical_kernel",
+    "check_gram",
+    "diagonal",
+    "distances",
+    "explain",
+    "features_for",
+    "features_for_distance",
+    "gram",
+    "grids_for",
+    "landmarks_for_margin",
+    "main",
+]
 
 __version__: str
 
-def canonical_kernel(text: str) -> str: ...
+def canonical_kernel(text: str, columns: list[str] | None = None) -> str: ...
+def gram(kernel: str, x: Any, y: Any | None, threads: int) -> NDArray[Any]: ...
+def distances(kernel: str, x: Any, y: Any | None, threads: int) -> NDArray[np.float64]: ...
+def diagonal(kernel: str, x: Any) -> NDArray[np.float64]: ...
+def explain(kernel: str, columns: int | None, features: int, bins: int | None = None) -> str: ...
+def check_gram(matrix: NDArray[np.float64]) -> tuple[float, float, NDArray[np.float64], bool, str]: ...
+def features_for(kernel: str, form: str, points: int, epsilon: float, delta: float) -> int: ...
+def grids_for(kernel: str, points: int, epsilon: float, delta: float) -> int: ...
+def features_for_distance(kernel: str, epsilon: float, delta: float) -> int: ...
+def landmarks_for_margin(margin: float, epsilon: float, delta: float) -> int: ...
 def main(arguments: Sequence[str]) -> int: ...
 @final
 class Map:
     @staticmethod
-    def fit(rows: Any, *, kernel: str, method: str, features: int, seed: int, threads: int) -> Map: ...
+    def fit(
+        rows: Any,
+        *,
+        kernel: str,
+        method: str | None,
+        features: int,
+        seed: int,
+        threads: int,
+        columns: list[str] | None = None,
+    ) -> Map: ...
+    @staticmethod
+    def fit_adaptively(
+        rows: Any,
+        *,
+        kernel: str,
+        method: str | None,
+        features: int,
+        seed: int,
+        threads: int,
+        target: float,
+        most: int,
+        columns: list[str] | None = None,
+    ) -> tuple[Map, list[tuple[int, float, float]]]: ...
     @staticmethod
     def fit_transform_sparse(
-        rows: Any, *, kernel: str, method: str, features: int, seed: int, threads: int
+        rows: Any,
+        *,
+        kernel: str,
+        method: str | None,
+        features: int,
+        seed: int,
+        threads: int,
+        columns: list[str] | None = None,
     ) -> tuple[Map, tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]], NDArray[Any]]]: ...
     def transform(self, rows: Any, threads: int) -> NDArray[Any]: ...
     def transform_sparse(
@@ -33,6 +86,8 @@ class Map:
     def landmarks(self) -> NDArray[np.float64] | None: ...
     @property
     def kernel(self) -> str: ...
+    @property
+    def recipe(self) -> str | None: ...
     @property
     def certificate(self) -> str: ...
     @property

@@ -1,63 +1,80 @@
 """From the words of an estimator's signature to the text of a kernel.
 
-``kernel`` is a name (``"gaussian"``) with one of ``gamma``, ``sigma`` and ``scale`` beside it, or a whole text
-(``"laplace(scale=2)"``). The library reads the text and knows which word goes with which kernel. scikit-learn's names for the same kernels,
-``"rbf"`` and ``"laplacian"``, are understood.
+``kernel`` is a name (``"gaussian"``) with one of ``gamma``, ``sigma`` and ``scale`` beside it, or a whole one, as text
+(``"laplace(scale=2)"``) or as a :class:`~bochner.Kernel`. The library reads the text and knows which word goes with which kernel. scikit-learn's
+names for the same kernels, ``"rbf"`` and ``"laplacian"``, are understood.
 """
 
 from __future__ import annotations
 
-import re
+from numbers import Real
 from typing import Any
 
-from ._validation import variance
+from sklearn.utils._param_validation import Interval, StrOptions
 
-_NAME = re.compile(r"\s*(gaussian|laplace)\s*")
+from ._validation import variance
+from .kernels import Kernel, value_text
+
+#: A width, as scikit-learn spells it.
+GAMMA = Interval(Real, 0, None, closed="neither")
+
+SCALE = StrOptions({"scale"})
+
+#: Domains of the parameters that a kernel is made of.
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [str, Kernel],
+    "sigma": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+    "scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+}
+
+#: Kernels that need nothing but a width.
+_FAMILIES = {"gaussian", "laplace", "exponential", "cauchy", "sinc", "radial_sinc"}
 
 #: scikit-learn's names.
 _OTHER_NAMES = {"rbf": "gaussian", "laplacian": "laplace"}
 
 
-def _named(kernel: str) -> str:
-    return _OTHER_NAMES.get(kernel.strip(), kernel)
+def _named(kernel: str | Kernel) -> str:
+    text = str(kernel)
+    return _OTHER_NAMES.get(text.strip(), text)
 
 
-def is_family(kernel: str) -> bool:
+def is_family(kernel: str | Kernel) -> bool:
     """Whether the kernel is a name that still needs a width."""
-    return _NAME.fullmatch(_named(kernel)) is not None
+    return _named(kernel).strip() in _FAMILIES
 
 
 def kernel_text(
-    kernel: str,
+    kernel: str | Kernel,
     *,
     gamma: float | str | None,
-    sigma: float | None,
-    scale: float | None,
+    sigma: Any,
+    scale: Any,
 ) -> str:
     """Put a width into the text of a kernel; a name without any stays a name."""
-    kernel = _named(kernel)
+    text = _named(kernel)
     words = {"gamma": gamma, "sigma": sigma, "scale": scale}
     given = {word: value for word, value in words.items() if value is not None}
     if not given:
-        return kernel
+        return text
     if not is_family(kernel):
         raise ValueError(
-            f"expected kernel={kernel!r} to stand alone, found {' and '.join(given)} beside it: "
-            "the width belongs in the text or in the parameter, not in both"
+            f"expected kernel={text!r} to stand alone, found {' and '.join(given)} beside it: "
+            "the width belongs in the kernel or in the parameter, not in both"
         )
     if len(given) > 1:
         raise ValueError(f"expected one of gamma, sigma and scale, found {' and '.join(given)}")
     (word, value), = given.items()
-    return f"{kernel.strip()}({word}={float(value)!r})"
+    return f"{text.strip()}({word}={value_text(word, value)})"
 
 
 def kernel_for_rows(
-    kernel: str,
+    kernel: str | Kernel,
     rows: Any,
     *,
     gamma: float | str | None,
-    sigma: float | None,
-    scale: float | None,
+    sigma: Any,
+    scale: Any,
     weights: Any = None,
     digits: int = 17,
 ) -> str:

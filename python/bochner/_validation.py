@@ -5,32 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-#: Domains of the parameters that all estimators share.
+#: Domains of the parameters that all estimators share, beside those of the kernel.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [str],
-    "sigma": [Interval(Real, 0, None, closed="neither"), None],
-    "scale": [Interval(Real, 0, None, closed="neither"), None],
     "random_state": ["random_state"],
     "n_jobs": [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
 }
 
-#: A width, as scikit-learn spells it.
-GAMMA = Interval(Real, 0, None, closed="neither")
-
 #: A number of features that an array can have.
 COMPONENTS = Interval(Integral, 1, np.iinfo(np.intp).max, closed="left")
-
-SCALE = StrOptions({"scale"})
-
 
 #: What rows may be. Whether they are finite is left to the library, which says where they are not.
 ROWS: dict[str, Any] = {
@@ -70,6 +61,13 @@ def as_rows(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of a DataFrame's columns; None for rows without, or with other things than texts for names."""
+    columns = getattr(X, "columns", None)
+    names = None if columns is None else list(columns)
+    return names if names is not None and all(isinstance(name, str) for name in names) else None
 
 
 def threads_of(n_jobs: int | None) -> int:

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import Model
-from ._kernel import is_family, kernel_for_rows
+from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows
 from ._labels import classes_of
-from ._validation import GAMMA, SCALE, SHARED_CONSTRAINTS, check_rows, threads_of
+from ._validation import SHARED_CONSTRAINTS, check_rows, threads_of
 from .learners import Classifies, SavedModel
 
 
@@ -24,18 +24,18 @@ class KernelSVC(Classifies, SavedModel):
 
     Parameters
     ----------
-    kernel : str, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         ``"gaussian"`` (or ``"rbf"``), exp(-gamma ‖x - y‖²), or ``"laplace"`` (or ``"laplacian"``), exp(-gamma ‖x - y‖₁), with a width from one of the
-        next three parameters; ``"linear"``; or a whole text such as ``"gaussian(sigma=2)"``, which stands alone.
+        next three parameters; or a whole one, which stands alone: any :class:`Kernel` or its text, such as ``"gaussian(sigma=2)[age,income] + linear"``.
     C : float, default=1.0
         What a margin that is too small costs.
     gamma : float, "scale" or None, default="scale"
         The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), rows being weighted as in the fit, None is 1 / n_features. The default gives way to ``sigma``,
-        ``scale`` and a whole kernel text.
-    sigma : float, default=None
-        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²).
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale.
+        ``scale`` and a whole kernel.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale. An array has one for each column.
     tol : float, default=1e-3
         How much the conditions of an optimum may be violated.
     cache_size : float, default=200
@@ -92,11 +92,9 @@ class KernelSVC(Classifies, SavedModel):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "kernel": SHARED_CONSTRAINTS["kernel"],
+        **KERNEL_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [GAMMA, SCALE, None],
-        "sigma": SHARED_CONSTRAINTS["sigma"],
-        "scale": SHARED_CONSTRAINTS["scale"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._certificate import Certificate
 from ._core import Map
-from ._kernel import is_family, kernel_for_rows, kernel_text
+from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows
+from ._method import CHOICES, METHODS, fourier, landmarks
 from ._validation import (
     COMPONENTS,
-    GAMMA,
-    SCALE,
     SHARED_CONSTRAINTS,
     check_rows,
     keeping_the_last_fit,
@@ -31,6 +31,7 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """What all feature maps share: fit on a sample, apply to rows, carry a certificate."""
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **KERNEL_CONSTRAINTS,
         **SHARED_CONSTRAINTS,
         "gamma": [GAMMA, SCALE, None],
         "n_components": [COMPONENTS],
@@ -39,8 +40,8 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     #: The value of gamma that does not count as given, beside None.
     _usual_gamma: float | None = None
 
-    def _method(self) -> dict[str, Any]:
-        """How features are made, in the words of the model file."""
+    def _method(self) -> dict[str, Any] | None:
+        """How features are made, in the words of the model file; None for the kernel's usual way."""
         raise NotImplementedError
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -59,20 +60,26 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self : object
             The fitted transformer.
         """
-        self._keep(self._make(Map.fit, X))
+        self._keep(self._fitted(X))
         return self
+
+    def _fitted(self, X) -> Map:
+        """The map that is fitted to the rows."""
+        return self._make(Map.fit, X)
 
     def _make(self, make, X):
         """What ``make`` gives for the rows and the parameters."""
         with keeping_the_last_fit(self):
-            rows = self._prepared(check_rows(self, X, reset=True))
+            rows = check_rows(self, X, reset=True)
+            method, names = self._method(), getattr(self, "feature_names_in_", None)
             return make(
                 rows,
                 kernel=self._kernel_text(rows),
-                method=json.dumps(self._method()),
+                method=None if method is None else json.dumps(method),
                 features=int(self.n_components),
                 seed=seed_of(self.random_state),
                 threads=threads_of(self.n_jobs),
+                columns=None if names is None else list(names),
             )
 
     def _keep(self, fitted: Map) -> None:
@@ -95,11 +102,7 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        return self._map.transform(self._prepared(check_rows(self, X, reset=False)), threads_of(self.n_jobs))
-
-    def _prepared(self, rows: Any) -> Any:
-        """Rows as the map takes them."""
-        return rows
+        return self._map.transform(check_rows(self, X, reset=False), threads_of(self.n_jobs))
 
     def _kernel_text(self, rows: Any) -> str:
         """The kernel with the width that was given, or the usual one."""
@@ -122,23 +125,26 @@ class FourierFeatures(_KernelFeatures):
 
     Parameters
     ----------
-    kernel : str, default="gaussian"
-        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters; or a whole text such as ``"gaussian(sigma=2)"``, which stands alone.
+    kernel : str or Kernel, default="gaussian"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), ``"laplace"``, exp(-gamma ‖x - y‖₁), or another that has nothing but a width, with that from one of
+        the next three parameters; or a whole one, which stands alone: a :class:`Kernel` or its text, such as ``"gaussian(sigma=2)*cauchy(scale=1)[0]"``.
+        It has to be a function of x - y.
     gamma : float, "scale" or None, default=1.0
         The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), None is 1 / n_features. The
-        default gives way to ``sigma``, ``scale`` and a whole kernel text; another value beside them is an error.
-    sigma : float, default=None
-        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²).
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale.
+        default gives way to ``sigma``, ``scale`` and a whole kernel; another value beside them is an error.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the others, in the units of the rows: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=100
         Features, D.
     form : {"auto", "pairs", "offset"}, default="auto"
         ``"pairs"`` makes (cos ω·x, sin ω·x) of each frequency, ``"offset"`` √2 cos(ω·x + b), as ``RBFSampler`` does. Pairs
         have the lower variance for the Gaussian at every distance; ``"auto"`` takes them if ``n_components`` is even.
-    draw : {"independent", "orthogonal"}, default="independent"
-        How frequencies are drawn; ``"orthogonal"``, for the Gaussian, has the lower variance as a rule.
+    draw : {"independent", "orthogonal", "quasi", "structured"}, default="independent"
+        How frequencies are drawn. ``"orthogonal"``, for functions of ‖x - y‖, has the lower variance as a rule; ``"quasi"`` takes a scrambled
+        Halton sequence, which is more even than chance, for few columns; ``"structured"`` has signs and Hadamard transforms in place of a matrix:
+        faster for many columns, for functions of ‖x - y‖ too, and biased by less than 4e-4.
     random_state : int, RandomState instance or None, default=None
         Of all chance. The same integer gives the same map here, on the command line and in Rust.
     n_jobs : int or None, default=None
@@ -157,6 +163,7 @@ class FourierFeatures(_KernelFeatures):
 
     See Also
     --------
+    KernelMap : Features of any kernel.
     LandmarkFeatures : Features from kernel values at rows of the data.
     KernelRegressor : Ridge regression on such features.
     sklearn.kernel_approximation.RBFSampler : The same idea with offsets, in NumPy.
@@ -164,7 +171,7 @@ class FourierFeatures(_KernelFeatures):
     Notes
     -----
     Rahimi and Recht (2007), *Random Features for Large-Scale Kernel Machines*; Yu et al. (2016), *Orthogonal Random
-    Features*. Frequencies are not stored: a pickle holds the seed.
+    Features*; Avron et al. (2016), *Quasi-Monte Carlo Feature Maps for Shift-Invariant Kernels*. Frequencies are not stored: a pickle holds the seed.
 
     Examples
     --------
@@ -185,7 +192,7 @@ class FourierFeatures(_KernelFeatures):
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelFeatures._parameter_constraints,
         "form": [StrOptions({"auto", "pairs", "offset"})],
-        "draw": [StrOptions({"independent", "orthogonal"})],
+        "draw": [StrOptions({"independent", "orthogonal", "quasi", "structured"})],
     }
 
     _usual_gamma = 1.0
@@ -220,7 +227,153 @@ class FourierFeatures(_KernelFeatures):
                 f"take {self.n_components + 1}, or form='offset'"
             )
         form = ("offset" if self.n_components % 2 else "pairs") if self.form == "auto" else self.form
-        return {"kind": "fourier", "form": form, "draw": self.draw}
+        return fourier(self.draw, form)
+
+
+class KernelMap(_KernelFeatures):
+    """Features of any kernel: what its expression is compiled to.
+
+    Sums lie side by side, products are multiplied out or draw by draw, functions of x - y become Fourier features, kernels with few features of
+    their own keep them, and so on down the expression; ``recipe_`` is the tree of choices.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), ``"laplace"``, exp(-gamma ‖x - y‖₁), or another that has nothing but a width, with that from one of
+        the next three parameters; or a whole one, which stands alone: any :class:`Kernel` or its text, such as
+        ``"gaussian(sigma=2)[age,income] + laplace(scale=1)*poly(degree=2,c=1)"``.
+    gamma : float, "scale" or None, default=None
+        The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), None is 1 / n_features.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the others, in the units of the rows: gamma = 1 / scale. An array has one for each column.
+    n_components : int, default=100
+        Features, D; fewer where the kernel has fewer of its own.
+    method : {"auto", "compiled", "exact", "taylor", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky"}, default="auto"
+        ``"compiled"`` compiles the expression; ``"exact"`` does so without approximation, with as many features as it takes; ``"taylor"`` is the
+        Gaussian's series, cut. The next five are Fourier features, see :class:`FourierFeatures`, and the last four landmarks, see
+        :class:`LandmarkFeatures`. ``"auto"`` is the kernel's usual one: Fourier features of a function of x - y alone, landmarks of a hat, else compiled.
+    bins : int, default=None
+        Slots of each grid, to have laplace and hat as hashed bins when the expression is compiled; None for Fourier features.
+    degree : int, default=4
+        The last degree that ``"taylor"`` keeps.
+    tolerance : float, default=None
+        Doubles the features, from ``n_components`` on, until the mean kernel error is at most this with probability 0.95.
+    max_components : int, default=65536
+        Where doubling ends; if the error is still larger then, the fit fails and says what was reached.
+    random_state : int, RandomState instance or None, default=None
+        Of all chance. The same integer gives the same map here, on the command line and in Rust.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all processors.
+
+    Attributes
+    ----------
+    kernel_ : str
+        The kernel with its width and with columns by number, as text.
+    recipe_ : str or None
+        What became of the kernel: one line for each part, with its share of features and variance. None for landmarks, which are rows.
+    certificate_ : Certificate
+        The kernel error: a bound where one is known, and what was measured on a sample of the rows that the map was fitted to.
+    n_components_ : int
+        Features that come out.
+    rounds_ : ndarray of shape (n_rounds, 3) or None
+        Features, mean kernel error, and how far that may be from the mean over all pairs, of each round of doubling; None without ``tolerance``.
+    n_features_in_ : int
+        Columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    See Also
+    --------
+    Kernel : Expressions of kernels, and :meth:`Kernel.explain`, which says what becomes of one before there are rows.
+    FourierFeatures : With all the ways to draw frequencies.
+    LandmarkFeatures : With all the ways to choose landmarks.
+    BinningFeatures : Sparse features of random grids.
+
+    Notes
+    -----
+    Whoever looks again and again until the answer is right is wrong more often than each look says: the rounds of doubling share the 5 %.
+    The error is measured on some thousand pairs of rows; what these leave open, the last column of ``rounds_``, counts as error, so that no
+    number of features may be enough for a very small ``tolerance``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Gaussian, KernelMap, Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> kernel = Gaussian(sigma=2)[0:2] + 0.5 * Linear()
+    >>> features = KernelMap(kernel, n_components=2003, random_state=0).fit(X)
+    >>> Z = features.transform(X)
+    >>> bool(abs(Z @ Z.T - kernel(X)).max() < 0.1)
+    True
+    >>> print(features.recipe_)
+    gaussian(sigma=2)[0..2] + 0.5*linear  ─  side by side: 2003 features, variance 5.00e-4 far apart
+    ├─ gaussian(sigma=2)[0..2]  ─  Fourier pairs, orthogonal frequencies: 2000 features (100 %), variance 5.00e-4 (100 %)
+    └─ 0.5*linear  ─  √0.5 times: 3 features (0 %), no variance
+       └─ linear  ─  its own features, exactly: 3 features (0 %), no variance
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_KernelFeatures._parameter_constraints,
+        "method": [StrOptions({*METHODS, "taylor"})],
+        "bins": [Interval(Integral, 1, None, closed="left"), None],
+        "degree": [Interval(Integral, 0, 64, closed="both")],
+        "tolerance": [Interval(Real, 0, None, closed="neither"), None],
+        "max_components": [COMPONENTS],
+    }
+
+    def __init__(
+        self,
+        kernel="gaussian",
+        *,
+        gamma=None,
+        sigma=None,
+        scale=None,
+        n_components=100,
+        method="auto",
+        bins=None,
+        degree=4,
+        tolerance=None,
+        max_components=65536,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.scale = scale
+        self.n_components = n_components
+        self.method = method
+        self.bins = bins
+        self.degree = degree
+        self.tolerance = tolerance
+        self.max_components = max_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _method(self) -> dict[str, Any] | None:
+        if self.bins is not None:
+            if self.method not in ("auto", "compiled"):
+                raise ValueError(f"expected bins with method='compiled', found them with {self.method!r}")
+            return {"kind": "compiled", "bins": int(self.bins)}
+        if self.method == "taylor":
+            return {"kind": "taylor", "degree": int(self.degree)}
+        return METHODS[self.method]
+
+    def _fitted(self, X) -> Map:
+        if self.tolerance is None:
+            fitted, rounds = super()._fitted(X), None
+        else:
+            limits = {"target": float(self.tolerance), "most": int(self.max_components)}
+            fitted, rounds = self._make(partial(Map.fit_adaptively, **limits), X)
+        self.rounds_ = None if rounds is None else np.array(rounds, dtype=np.float64).reshape(-1, 3)
+        return fitted
+
+    def _keep(self, fitted: Map) -> None:
+        super()._keep(fitted)
+        self.recipe_ = fitted.recipe
+        self.n_components_ = fitted.output_dim
 
 
 class LandmarkFeatures(_KernelFeatures):
@@ -231,17 +384,21 @@ class LandmarkFeatures(_KernelFeatures):
 
     Parameters
     ----------
-    kernel : str, default="gaussian"
-        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters; ``"linear"``; or a whole text such as ``"gaussian(sigma=2)"``, which stands alone.
+    kernel : str or Kernel, default="gaussian"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), ``"laplace"``, exp(-gamma ‖x - y‖₁), or another that has nothing but a width, with that from one of
+        the next three parameters; or a whole one, which stands alone: any :class:`Kernel` or its text, such as ``"linear"`` or
+        ``"gaussian(sigma=2)[age,income] + linear"``.
     gamma : float, "scale" or None, default=None
         The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), None is 1 / n_features.
-    sigma : float, default=None
-        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²).
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows: gamma = 1 / scale.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the others, in the units of the rows: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=100
         Landmarks, drawn from the distinct rows; all of them if there are fewer.
+    choice : {"uniform", "k-means++", "leverage", "cholesky"}, default="uniform"
+        How they are drawn: any row like any other; far from those already taken, in the kernel's own space; in proportion to their ridge leverage
+        scores; or in proportion to what those already taken leave of them (randomly pivoted Cholesky). All but the first look at more rows.
     whiten : bool, default=True
         Whether inner products should approximate the kernel. Otherwise features are the plain kernel values.
     tolerance : float, default=1e-7
@@ -274,7 +431,8 @@ class LandmarkFeatures(_KernelFeatures):
 
     Notes
     -----
-    Williams and Seeger (2001), *Using the Nyström Method to Speed Up Kernel Machines*. The factor is a pivoted Cholesky
+    Williams and Seeger (2001), *Using the Nyström Method to Speed Up Kernel Machines*; Chen, Epperly, Tropp and Webber (2024), *Randomly Pivoted
+    Cholesky*. The factor is a pivoted Cholesky
     factor, so that landmarks which the others explain drop out.
 
     Examples
@@ -293,6 +451,7 @@ class LandmarkFeatures(_KernelFeatures):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelFeatures._parameter_constraints,
+        "choice": [StrOptions(set(CHOICES))],
         "whiten": ["boolean"],
         "tolerance": [Interval(Real, 0, 1, closed="neither")],
     }
@@ -305,6 +464,7 @@ class LandmarkFeatures(_KernelFeatures):
         sigma=None,
         scale=None,
         n_components=100,
+        choice="uniform",
         whiten=True,
         tolerance=1e-7,
         random_state=None,
@@ -315,13 +475,14 @@ class LandmarkFeatures(_KernelFeatures):
         self.sigma = sigma
         self.scale = scale
         self.n_components = n_components
+        self.choice = choice
         self.whiten = whiten
         self.tolerance = tolerance
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _method(self) -> dict[str, Any]:
-        return {"kind": "landmarks", "whiten": bool(self.whiten), "tolerance": float(self.tolerance)}
+        return landmarks(self.choice, whiten=bool(self.whiten), tolerance=float(self.tolerance))
 
     @property
     def n_components_(self) -> int:
@@ -344,9 +505,9 @@ class BinningFeatures(_KernelFeatures):
 
     Parameters
     ----------
-    kernel : str, default="laplace"
-        ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next two parameters; or a whole text such as
-        ``"laplace(scale=2)"`` or ``"hat(width=1)"``, which stands alone. The Gaussian is refused: it is no mixture of boxes.
+    kernel : str or Kernel, default="laplace"
+        ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next two parameters; or a whole one, which stands alone: a :class:`Kernel` or
+        its text, such as ``"laplace(scale=2)"`` or ``"hat(width=1)[0]*laplace(scale=2)[1,2]"``. The Gaussian is refused: it is no mixture of boxes.
     gamma : float, "scale" or None, default=None
         The width as scikit-learn spells it. ``"scale"`` is 1 / (n_features * X.var()), None is 1 / n_features.
     scale : float or array-like of shape (n_features,), default=None
@@ -367,9 +528,7 @@ class BinningFeatures(_KernelFeatures):
     Attributes
     ----------
     kernel_ : str
-        The kernel with its width, as text; of rows in units of ``scales_`` where there are some.
-    scales_ : ndarray of shape (n_features_in_,) or None
-        The width of each column, if ``scale`` had one for each.
+        The kernel with its width, as text.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows that the map was fitted to.
     n_features_in_ : int
@@ -401,7 +560,6 @@ class BinningFeatures(_KernelFeatures):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelFeatures._parameter_constraints,
-        "scale": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "bins": [StrOptions({"fitted", "hashed"})],
         "n_slots": [COMPONENTS],
     }
@@ -445,7 +603,7 @@ class BinningFeatures(_KernelFeatures):
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        rows = self._prepared(check_rows(self, X, reset=False))
+        rows = check_rows(self, X, reset=False)
         return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -470,49 +628,6 @@ class BinningFeatures(_KernelFeatures):
 
     def _csr(self, ends, columns, values):
         return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
-
-    def _prepared(self, rows: Any) -> Any:
-        """Rows in units of the columns' scales, where there is one for each."""
-        if self.scales_ is None:
-            return rows
-        factors = (1.0 / self.scales_).astype(rows.dtype)
-        if not sp.issparse(rows):
-            return rows * factors
-        scaled = rows.copy()
-        scaled.data *= factors[scaled.indices]
-        return scaled
-
-    def _make(self, make, X):
-        before = getattr(self, "scales_", None)
-        self.scales_ = self._checked_scales(X) if self._has_scales() else None
-        try:
-            return super()._make(make, X)
-        except BaseException:
-            self.scales_ = before
-            raise
-
-    def _checked_scales(self, X: Any) -> np.ndarray:
-        """A copy of the scales, one for each column."""
-        scales, columns = np.array(self.scale, dtype=np.float64), np.shape(X)[1] if len(np.shape(X)) == 2 else 0
-        if scales.shape != (columns,):
-            raise ValueError(f"expected scale to be {columns} positive numbers, one for each column, found shape {scales.shape}")
-        good = np.isfinite(scales) & (scales > 0)
-        if not good.all():
-            at = int(np.argmin(good))
-            raise ValueError(f"expected scale to be {columns} positive numbers, one for each column, found {scales[at]} at {at}")
-        return scales
-
-    def _has_scales(self) -> bool:
-        return self.scale is not None and not isinstance(self.scale, Real)
-
-    def _kernel_text(self, rows: Any) -> str:
-        if not self._has_scales():
-            return super()._kernel_text(rows)
-        if not is_family(self.kernel) or self.gamma is not None:
-            raise ValueError(
-                f"expected kernel='laplace' and no gamma beside a scale for each column, found {self.kernel!r} and {self.gamma!r}"
-            )
-        return kernel_text(self.kernel, gamma=None, sigma=None, scale=1.0)
 
     def _method(self) -> dict[str, Any]:
         if self.bins == "fitted":

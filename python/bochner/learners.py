@@ -15,11 +15,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._certificate import Certificate
 from ._core import Model
-from ._kernel import kernel_text
+from ._kernel import GAMMA, KERNEL_CONSTRAINTS, kernel_text
 from ._labels import classes_of, labels_of
+from ._method import METHODS
 from ._validation import (
     COMPONENTS,
-    GAMMA,
     ROWS,
     SHARED_CONSTRAINTS,
     as_rows,
@@ -29,15 +29,8 @@ from ._validation import (
     threads_of,
 )
 
-#: How features are made: the words of the signature in those of the model file.
-_METHODS: dict[str, dict[str, Any] | None] = {
-    "auto": None,
-    "fourier": {"kind": "fourier", "form": "pairs", "draw": "independent"},
-    "orthogonal": {"kind": "fourier", "form": "pairs", "draw": "orthogonal"},
-    "offset": {"kind": "fourier", "form": "offset", "draw": "independent"},
-    "landmarks": {"kind": "landmarks", "whiten": True, "tolerance": 1e-7},
-    "binning": {"kind": "binning", "bins": {"kind": "fitted"}},
-}
+#: The ways to make features that learners know: the sparse one too.
+_METHODS: dict[str, dict[str, Any] | None] = {**METHODS, "binning": {"kind": "binning", "bins": {"kind": "fitted"}}}
 
 
 class SavedModel(BaseEstimator):
@@ -105,6 +98,7 @@ class _KernelLearner(SavedModel):
     """What regression and classification share: everything but the meaning of the targets."""
 
     _parameter_constraints: dict[str, list[Any]] = {
+        **KERNEL_CONSTRAINTS,
         **SHARED_CONSTRAINTS,
         "gamma": [GAMMA, None],
         "n_components": [COMPONENTS, None],
@@ -185,22 +179,24 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
 
     Parameters
     ----------
-    kernel : str, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters, or chosen by cross-validation if there is none; ``"linear"``; or a whole text such as
-        ``"gaussian(sigma=2)"``, which stands alone.
+        three parameters, or chosen by cross-validation if there is none; or a whole one, which stands alone: any :class:`Kernel` or its text,
+        such as ``"gaussian(sigma=2)[age,income] + linear"``. It sees columns after standardization; kernels of entries that are not negative need
+        ``standardize=False``.
     gamma : float, default=None
         The width as scikit-learn spells it.
-    sigma : float, default=None
-        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²).
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=None
         Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
-    method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
-        How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
-        independent for Laplace, none for linear; offsets if ``n_components`` is odd).
+    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
+        How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
+        with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
+        the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
+        kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
     regularization : "cv" or float, default="cv"
         λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
     folds : int, default=5
@@ -402,22 +398,24 @@ class KernelClassifier(Classifies, _KernelLearner):
 
     Parameters
     ----------
-    kernel : str, default="gaussian"
+    kernel : str or Kernel, default="gaussian"
         ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters, or chosen by cross-validation if there is none; ``"linear"``; or a whole text such as
-        ``"gaussian(sigma=2)"``, which stands alone.
+        three parameters, or chosen by cross-validation if there is none; or a whole one, which stands alone: any :class:`Kernel` or its text,
+        such as ``"gaussian(sigma=2)[age,income] + linear"``. It sees columns after standardization; kernels of entries that are not negative need
+        ``standardize=False``.
     gamma : float, default=None
         The width as scikit-learn spells it.
-    sigma : float, default=None
-        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²).
-    scale : float, default=None
-        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale.
+    sigma : float or array-like of shape (n_features,), default=None
+        The width of the Gaussian, in the units of the rows after standardization: gamma = 1 / (2 sigma²). An array has one for each column.
+    scale : float or array-like of shape (n_features,), default=None
+        The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=None
         Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
-    method : {"auto", "fourier", "orthogonal", "offset", "landmarks", "binning"}, default="auto"
-        How features are made: Fourier pairs with independent or orthogonal frequencies, Fourier features with offsets,
-        whitened kernel values at rows of the data, cells of random grids (for Laplace); ``"auto"`` is the kernel's usual one (orthogonal for the Gaussian,
-        independent for Laplace, none for linear; offsets if ``n_components`` is odd).
+    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
+        How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
+        with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
+        the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
+        kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
     loss : {"ridge", "squared_hinge", "hinge"}, default="ridge"
         What is minimised beside λ ‖c‖²: squared differences from the codes of the classes; or margins that are too small, max(0, 1 - m)² or
         max(0, 1 - m), of each class against the rest (a linear support vector machine, as ``LinearSVC`` has it with

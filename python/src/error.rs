@@ -20,6 +20,10 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         | Error::Parameter { .. }
         | Error::Unsupported { .. }
         | Error::KernelText { .. }
+        | Error::NoSuchColumn { .. }
+        | Error::OutsideDomain { .. }
+        | Error::NotPositiveSemidefinite { .. }
+        | Error::Accuracy { .. }
         | Error::MissingColumn { .. }
         | Error::UnknownClass { .. }
         | Error::TargetText { .. }

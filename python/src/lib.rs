@@ -1,12 +1,13 @@
 //! The native part of the Python package `bochner`.
 //!
 //! A binding converts, releases the interpreter, calls once, converts back. [`rows`] turns NumPy and SciPy arrays into
-//! rows without a copy where it can, [`job`] is the only place that releases the interpreter, listens for Ctrl-C and
+//! rows without a copy where it can, [`kernel`] computes values of kernels that come as texts, [`job`] is the only place that releases the interpreter, listens for Ctrl-C and
 //! hands on warnings, [`error`] says which exception an error becomes. What users see are the estimators of the package;
 //! this module is for them alone.
 
 mod error;
 mod job;
+mod kernel;
 mod map;
 mod model;
 mod rows;
@@ -17,7 +18,10 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::canonical_kernel;
+    use super::kernel::{
+        canonical_kernel, check_gram, diagonal, distances, explain, features_for, features_for_distance,
+        gram, grids_for, landmarks_for_margin,
+    };
     #[pymodule_export]
     use super::main;
     #[pymodule_export]
@@ -28,13 +32,6 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives to a version")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
-}
-
-/// The text of a kernel as the library prints it; raises where it cannot be read.
-#[pyfunction]
-fn canonical_kernel(text: &str) -> PyResult<String> {
-    let kernel: bochner::Kernel = text.parse().map_err(error::to_python)?;
-    Ok(kernel.to_string())
 }
 
 /// The command line: takes the arguments, the program's name first, and returns the exit code.

@@ -1,7 +1,7 @@
 //! A feature map as a Python object.
 
-use bochner::certify::Certificate;
-use bochner::{AnyRows, Arrays, Csr, Engine, Head, Kernel, MapSpec, MatrixView, Model, Rows, Scalar, Target};
+use bochner::certify::{Adapted, Certificate, DELTA};
+use bochner::{AnyRows, Arrays, Csr, Engine, Head, MapSpec, MatrixView, Method, Model, Rows, Scalar, Target};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::to_python;
 use crate::job::Job;
+use crate::kernel::kernel_of;
 use crate::model::method_from_json;
 use crate::rows::{AnyTable, array, empty};
 
@@ -19,38 +20,71 @@ pub(crate) struct Map {
     model: Model,
 }
 
+/// Features, mean error and the radius around it, of each round.
+type Rounds = Vec<(usize, f64, f64)>;
+
 #[pymethods]
 impl Map {
     /// Builds the map, or fits it to the rows, and measures its kernel error on a sample of them.
+    ///
+    /// `method` none is the kernel's usual one; `columns` are the names of the rows' columns.
     #[staticmethod]
-    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads))]
+    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads, columns=None))]
     fn fit(
         py: Python<'_>,
         rows: AnyTable<'_>,
         kernel: &str,
-        method: &str,
+        method: Option<&str>,
         features: usize,
         seed: u64,
         threads: usize,
+        columns: Option<Vec<String>>,
     ) -> PyResult<Map> {
-        let spec = spec(kernel, method, features, seed)?;
+        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
         let rows = rows.rows()?;
         Job::new(threads, 0).run(py, |engine| fit(engine, &spec, rows)).map(|model| Map { model })
     }
 
+    /// As `fit`, with `features` doubled until the mean kernel error is at most `target` with probability 0.95, but not
+    /// beyond `most`; and (features, mean, radius) of each round.
+    #[staticmethod]
+    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads, target, most, columns=None))]
+    fn fit_adaptively(
+        py: Python<'_>,
+        rows: AnyTable<'_>,
+        kernel: &str,
+        method: Option<&str>,
+        features: usize,
+        seed: u64,
+        threads: usize,
+        target: f64,
+        most: usize,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<(Map, Rounds)> {
+        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
+        let rows = rows.rows()?;
+        let Adapted { map, certificate, rounds } = Job::new(threads, 0).run(py, |engine| {
+            spec.validate()?;
+            spec.fit_adaptively(engine, &without_targets(rows)?, target, DELTA, most)
+        })?;
+        let rounds = rounds.iter().map(|(features, m)| (*features, m.mean, m.radius)).collect();
+        Ok((Map { model: Model::of_map(map, certificate) }, rounds))
+    }
+
     /// As `fit`, and what `transform_sparse` makes of the same rows.
     #[staticmethod]
-    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads))]
+    #[pyo3(signature = (rows, *, kernel, method, features, seed, threads, columns=None))]
     fn fit_transform_sparse<'py>(
         py: Python<'py>,
         rows: AnyTable<'py>,
         kernel: &str,
-        method: &str,
+        method: Option<&str>,
         features: usize,
         seed: u64,
         threads: usize,
+        columns: Option<Vec<String>>,
     ) -> PyResult<(Map, Bound<'py, PyTuple>)> {
-        let spec = spec(kernel, method, features, seed)?;
+        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
         let job = Job::new(threads, 0);
         match rows.rows()? {
             AnyRows::F32(rows) => {
@@ -112,6 +146,13 @@ impl Map {
     #[getter]
     fn kernel(&self) -> String {
         self.model.map().spec().kernel.to_string()
+    }
+
+    /// What became of the kernel, for people; none for maps that are made of rows.
+    #[getter]
+    fn recipe(&self) -> PyResult<Option<String>> {
+        let recipe = self.model.map().spec().recipe(self.input_dim()).map_err(to_python)?;
+        Ok(recipe.map(|recipe| recipe.to_string().trim_end().to_owned()))
     }
 
     /// The kernel error, as JSON.
@@ -183,9 +224,17 @@ impl Map {
     }
 }
 
-fn spec(kernel: &str, method: &str, features: usize, seed: u64) -> PyResult<MapSpec> {
-    let kernel: Kernel = kernel.parse().map_err(to_python)?;
-    Ok(MapSpec { kernel, method: method_from_json(method)?, features, seed })
+fn spec(
+    kernel: &str,
+    method: Option<&str>,
+    features: usize,
+    seed: u64,
+    columns: Option<&[String]>,
+) -> PyResult<MapSpec> {
+    let kernel = kernel_of(kernel, columns)?;
+    let method = method.map(method_from_json).transpose()?;
+    let method = method.unwrap_or_else(|| Method::auto(&kernel, features));
+    Ok(MapSpec { kernel, method, features, seed })
 }
 
 fn fitted_with_features<'py, T: Scalar + Element>(
@@ -215,8 +264,11 @@ fn csr_parts<T: Scalar + Element>(py: Python<'_>, features: Csr<T>) -> PyResult<
 /// A sample of the rows, the map, and its certificate on the sample.
 fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Model> {
     spec.validate()?;
-    let none = Target::Numbers { outputs: 0 };
-    let source = Arrays::new(rows, MatrixView::new(&[], rows.count(), 0)?, None, none)?;
-    let (map, certificate) = spec.fit_certified(engine, &source)?;
+    let (map, certificate) = spec.fit_certified(engine, &without_targets(rows)?)?;
     Ok(Model::of_map(map, certificate))
+}
+
+/// Rows alone as a source.
+fn without_targets(rows: AnyRows<'_>) -> bochner::Result<Arrays<'_>> {
+    Arrays::new(rows, MatrixView::new(&[], rows.count(), 0)?, None, Target::Numbers { outputs: 0 })
 }

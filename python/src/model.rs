@@ -6,8 +6,8 @@ use bochner::encode::Columns;
 use bochner::model::{Decision, Outcome};
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, Kernel, LabelKind, Labels, Lambda, Loss,
-    Matrix, Method, Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, LabelKind, Labels, Lambda, Loss, Matrix,
+    Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -16,6 +16,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::to_python;
 use crate::job::Job;
+use crate::kernel::kernel_of;
 use crate::rows::{AnyTable, array, view};
 
 /// A regression or classification on features, with its certificate.
@@ -65,6 +66,10 @@ impl Model {
             precision: None,
             standardise: standardize,
         };
+        let auto = match &columns {
+            Some(names) => auto.bind(names).map_err(to_python)?,
+            None => auto,
+        };
         let names = columns.map(|names| (names, target));
         learn(
             py,
@@ -98,7 +103,7 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let kernel: Kernel = kernel.parse().map_err(to_python)?;
+        let kernel = kernel_of(kernel, columns.as_deref())?;
         let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
         let names = columns.map(|names| (names, target));
         learn(

@@ -11,9 +11,21 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import BinningFeatures, FourierFeatures, KernelClassifier, KernelRegressor, KernelSVC, LandmarkFeatures
+from bochner import (
+    ArcCosine,
+    BinningFeatures,
+    FourierFeatures,
+    Gaussian,
+    KernelClassifier,
+    KernelMap,
+    KernelRegressor,
+    KernelSVC,
+    LandmarkFeatures,
+    Laplace,
+    Linear,
+)
 
-TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0)]
+TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0)]
 LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC()]
 ALL = TRANSFORMERS + LEARNERS
 
@@ -27,19 +39,33 @@ def name(estimator):
     [
         FourierFeatures(),
         FourierFeatures(form="offset", draw="orthogonal", gamma="scale"),
+        FourierFeatures(draw="quasi", sigma=1.5),
         LandmarkFeatures(),
         LandmarkFeatures(whiten=False),
+        LandmarkFeatures(ArcCosine(), choice="cholesky"),
+        KernelMap(),
+        # scikit-learn asks for one feature, which a sum has not unless it is by landmarks.
+        KernelMap(0.7 * Gaussian(2)[0] + Laplace(1) * Linear(), method="landmarks"),
+        KernelMap(Gaussian(2)[0] * Laplace(3)),
+        KernelMap(ArcCosine(), tolerance=1e9),
+        KernelMap("poly(degree=2,c=1)", method="exact"),
+        KernelMap("laplace", bins=4),
+        KernelMap(method="k-means++", n_components=20),
         BinningFeatures(),
         BinningFeatures("hat(width=3)", bins="hashed", n_slots=8),
         KernelRegressor(),
         KernelRegressor(method="landmarks"),
+        KernelRegressor(Gaussian(2)[0] + 0.5 * Linear(), method="cholesky"),
+        KernelRegressor(Gaussian(2)[0] * Laplace(3)),
         KernelClassifier(),
+        KernelClassifier(ArcCosine(), method="leverage", n_components=50),
         KernelClassifier(kernel="laplace(scale=4)", regularization=1e-3, standardize=False),
         KernelClassifier(loss="squared_hinge"),
         KernelClassifier(loss="hinge", regularization=1e-3),
         KernelClassifier(kernel="laplace", method="binning", loss="squared_hinge", n_components=50),
         KernelSVC(),
         KernelSVC(kernel="laplace", C=10.0, tol=1e-4),
+        KernelSVC(Gaussian(1) + 0.5 * Linear()),
     ]
 )
 def test_conformance(estimator, check):

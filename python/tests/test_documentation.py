@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import os
 import pkgutil
 import subprocess
@@ -20,17 +21,41 @@ def test_examples(name):
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", [name for name in bochner.__all__ if name[0].isupper()])
+CLASSES = [name for name in bochner.__all__ if inspect.isclass(getattr(bochner, name))]
+FUNCTIONS = [name for name in bochner.__all__ if inspect.isfunction(getattr(bochner, name))]
+
+#: Sections of what is no estimator.
+SECTIONS = {
+    "Certificate": ["Parameters"],
+    "Definiteness": ["Parameters"],
+    "Kernel": ["Parameters", "See Also", "Notes", "Examples"],
+}
+
+
+def positions(text, sections):
+    return [text.find(f"    {section}\n    {'-' * len(section)}\n") for section in sections]
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_docstrings_have_their_sections_in_order(name):
     text = getattr(bochner, name).__doc__
-    sections = ["Parameters", "Attributes", "See Also", "Notes", "Examples"]
-    if name == "Certificate":
-        sections = ["Parameters"]
-    positions = [text.find(f"    {section}\n    {'-' * len(section)}\n") for section in sections]
-    assert -1 not in positions and positions == sorted(positions)
+    found = positions(text, SECTIONS.get(name, ["Parameters", "Attributes", "See Also", "Notes", "Examples"]))
+    assert -1 not in found and found == sorted(found)
     if hasattr(getattr(bochner, name), "get_params"):
         for parameter in getattr(bochner, name)().get_params():
             assert f"\n    {parameter} : " in text, parameter
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_say_what_they_take_and_show_it(name):
+    function = getattr(bochner, name)
+    parameters = list(inspect.signature(function).parameters)
+    sections = ["Parameters"] * bool(parameters) + ["Returns"] * name.islower() + ["Examples"]
+    found = positions(function.__doc__, sections)
+    assert -1 not in found and found == sorted(found)
+    for parameter in parameters:
+        assert f"\n    {parameter} : " in function.__doc__, parameter
+    assert ">>> from bochner import" in function.__doc__ and name in function.__doc__.split(">>>", 1)[1]
 
 
 def test_stubs_match_the_extension():

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from bochner import FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures, _core
+from bochner import FourierFeatures, KernelClassifier, KernelMap, KernelRegressor, LandmarkFeatures, _core
 
-ALL = [FourierFeatures, LandmarkFeatures, KernelRegressor, KernelClassifier]
+ALL = [FourierFeatures, LandmarkFeatures, KernelMap, KernelRegressor, KernelClassifier]
 
 
 @pytest.fixture(params=ALL, ids=lambda cls: cls.__name__)
@@ -97,11 +97,13 @@ def test_parameters(estimator, data, params, message):
 @pytest.mark.parametrize(
     "estimator, message",
     [
-        (FourierFeatures("linear"), "a Fourier map of linear is not possible: .*; use the exact map or landmarks"),
+        (FourierFeatures("linear"), "a Fourier map of linear is not possible: .*; use a compiled map, the exact one or landmarks"),
         (FourierFeatures("laplace", draw="orthogonal"), "an orthogonal Fourier map of laplace.*; draw them independently"),
         (FourierFeatures(form="fast"), "form"),
         (LandmarkFeatures(tolerance=1.0), "tolerance"),
         (LandmarkFeatures(whiten="yes"), "whiten"),
+        (LandmarkFeatures(choice="best"), "choice"),
+        (FourierFeatures(draw="structured"), "structured"),
         (KernelRegressor(method="best"), "method"),
         (KernelRegressor("linear", method="fourier"), "a Fourier map of linear is not possible"),
         (KernelRegressor("laplace", method="orthogonal"), "an orthogonal Fourier map"),

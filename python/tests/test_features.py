@@ -47,6 +47,43 @@ def test_orthogonal_frequencies_do_better(rng):
     assert error("orthogonal") < error("independent")
 
 
+def test_quasi_random_frequencies_do_better_for_few_columns(rng):
+    X = rng.normal(size=(60, 2))
+
+    def error(draw):
+        errors = [
+            np.square(Z @ Z.T - laplace(X, X, 2.0)).mean()
+            for seed in range(20)
+            for Z in [FourierFeatures("laplace(scale=2)", n_components=256, draw=draw, random_state=seed).fit_transform(X)]
+        ]
+        return np.mean(errors)
+
+    assert error("quasi") < 0.7 * error("independent")
+
+
+def test_structured_frequencies_are_as_good_as_orthogonal_ones(rng):
+    X = rng.normal(size=(60, 64))
+    exact = gaussian(X, X, 8.0)
+    errors = {}
+    for draw in ["independent", "orthogonal", "structured"]:
+        maps = [FourierFeatures(sigma=8.0, n_components=256, draw=draw, random_state=seed) for seed in range(20)]
+        errors[draw] = np.mean([np.square(Z @ Z.T - exact).mean() for Z in (m.fit_transform(X) for m in maps)])
+    assert errors["structured"] < 1.2 * errors["orthogonal"] and errors["structured"] < errors["independent"]
+
+
+@pytest.mark.parametrize("choice", ["uniform", "k-means++", "leverage", "cholesky"])
+def test_landmarks_may_be_chosen(rng, choice):
+    """A cluster of a hundredth of the rows: choices that look at the kernel find it."""
+    X = np.vstack([0.05 * rng.normal(size=(1980, 3)), 0.05 * rng.normal(size=(20, 3)) + 6])
+    features = LandmarkFeatures(sigma=1.0, n_components=8, choice=choice, random_state=0).fit(X)
+    assert {tuple(row) for row in features.components_} <= {tuple(row) for row in X}
+    found = (features.components_[:, 0] > 3).any()
+    assert found or choice == "uniform"
+    Z = features.transform(X)
+    exact = gaussian(X[-20:], X[-20:], 1.0)
+    assert (np.abs(Z[-20:] @ Z[-20:].T - exact).max() < 0.1) == found
+
+
 def test_landmarks_are_exact_where_they_are_all_rows(rng):
     X = rng.normal(size=(40, 3))
     features = LandmarkFeatures(sigma=1.0, n_components=40, tolerance=1e-12, random_state=0).fit(X)

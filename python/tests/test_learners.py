@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bochner import FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures
+from bochner import (
+    Constant,
+    FourierFeatures,
+    Gaussian,
+    KernelClassifier,
+    KernelMap,
+    KernelRegressor,
+    KernelSVC,
+    LandmarkFeatures,
+    Laplace,
+    Linear,
+    Polynomial,
+)
 
 
 def ridge(Z, Y, weights, strength):
@@ -23,6 +35,11 @@ METHODS = {
     "orthogonal": lambda seed: FourierFeatures(sigma=2.0, n_components=40, draw="orthogonal", random_state=seed),
     "offset": lambda seed: FourierFeatures(sigma=2.0, n_components=40, form="offset", random_state=seed),
     "landmarks": lambda seed: LandmarkFeatures(sigma=2.0, n_components=40, random_state=seed),
+    "quasi": lambda seed: FourierFeatures(sigma=2.0, n_components=40, draw="quasi", random_state=seed),
+    "compiled": lambda seed: KernelMap(sigma=2.0, n_components=40, method="compiled", random_state=seed),
+    "k-means++": lambda seed: LandmarkFeatures(sigma=2.0, n_components=40, choice="k-means++", random_state=seed),
+    "leverage": lambda seed: LandmarkFeatures(sigma=2.0, n_components=40, choice="leverage", random_state=seed),
+    "cholesky": lambda seed: LandmarkFeatures(sigma=2.0, n_components=40, choice="cholesky", random_state=seed),
 }
 
 
@@ -32,6 +49,8 @@ def test_coefficients_solve_the_normal_equations(waves, rng, method, outputs):
     X, y = waves
     y = y if outputs is None else np.stack([y, X[:, 0], y * X[:, 1]], axis=1)[:, :outputs]
     weights = rng.integers(0, 4, size=len(X)).astype(float)
+    if method in ("k-means++", "leverage", "cholesky"):
+        weights[:] = 1.0  # these choices see weights, which the transformer has not
     model = KernelRegressor(
         sigma=2.0, n_components=40, method=method, regularization=1e-3, standardize=False, random_state=5
     ).fit(X, y, sample_weight=weights)
@@ -170,3 +189,39 @@ def test_progress_is_printed_on_request(waves, capsys):
     assert capsys.readouterr().out == ""
     KernelRegressor(n_components=64, verbose=2).fit(X, y)
     assert "cross-validation: done" in capsys.readouterr().out
+
+
+def test_a_composed_kernel_is_worth_it(waves):
+    """sin(2a) + b·c: a Gaussian of one column beside products of the others does better than one width for all."""
+    X, y = waves
+    train, test = slice(0, 150), slice(150, None)
+    composed = Gaussian(0.5)[0] + Polynomial(2, c=1)[1, 2]
+    model = KernelRegressor(composed, n_components=256).fit(X[train], y[train])
+    assert model.kernel_ == str(composed)
+    assert model.score(X[test], y[test]) > 0.95
+    assert model.score(X[test], y[test]) > KernelRegressor(n_components=256).fit(X[train], y[train]).score(X[test], y[test])
+
+
+@pytest.mark.parametrize("loss", ["ridge", "squared_hinge", "hinge"])
+def test_classes_by_a_composed_kernel(rings, loss):
+    X, y = rings
+    composed = Gaussian(0.7) + 0.1 * Laplace(1)[0] * Linear()[1] + 0.1 * Constant()
+    features = KernelClassifier(composed, n_components=256, loss=loss, regularization=1e-4).fit(X, y)
+    exact = KernelSVC(composed, C=10.0).fit(X, y)
+    assert features.score(X, y) > 0.93 and exact.score(X, y) > 0.93
+    assert (features.predict(X) == exact.predict(X)).mean() > 0.93
+
+
+def test_exact_features_are_the_kernels_own(waves):
+    X, _ = waves
+    y = (1 + X @ [1.0, 2.0, -1.0]) ** 2
+    model = KernelRegressor(Polynomial(2, c=1), method="exact", regularization=1e-9, standardize=False).fit(X, y)
+    assert model.n_components_ == 10 and model.certificate_.bound["kind"] == "exact"
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-5, atol=1e-4)
+
+
+def test_structured_frequencies_learn(rng):
+    X = rng.normal(size=(400, 48))
+    y = X[:, 0] + 0.5 * X[:, 1]
+    model = KernelRegressor("gaussian(sigma=12)", method="structured", n_components=1024).fit(X, y)
+    assert model.score(X, y) > 0.9

@@ -8,11 +8,28 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bochner import FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures, _core
+from bochner import FourierFeatures, Kernel, KernelClassifier, KernelMap, KernelRegressor, LandmarkFeatures, _core
 
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 widths = st.one_of(st.none(), st.floats(1e-310, 1e300))
+#: Kernels that stand alone, the first few never above one.
+WHOLE = [
+    "matern(nu=1.5,scale=2)",
+    "sinc(scale=3)[0]",
+    "gaussian(sigma=[1,2])",
+    "gaussian(sigma=1)[0]*laplace(scale=2)[1]",
+    "linear",
+    "poly(degree=2,c=1)",
+    "arc_cosine(order=1)",
+    "chi2",
+    "intersection[1]",
+    "exp(0.1*linear)",
+    "normalised(linear + constant)",
+    "weighted(inverse_norm,linear)",
+    "0.5*gaussian(sigma=1)[0] + linear*laplace(scale=2)",
+]
+BOUNDED = {"gaussian", "laplace", "cauchy", *WHOLE[:4]}
 dtypes = st.sampled_from([np.float32, np.float64, np.int8, np.int64, np.bool_])
 
 
@@ -53,23 +70,29 @@ def estimators(draw):
         "n_jobs": draw(st.sampled_from([1, 2, None])),
         "random_state": draw(st.integers(0, 2**32 - 1)),
     }
-    shared["kernel"] = draw(st.sampled_from(["gaussian", "laplace", "linear"]))
-    if shared["kernel"] != "linear":
+    shared["kernel"] = draw(st.one_of(st.sampled_from(["gaussian", "laplace", "cauchy"]), st.sampled_from(WHOLE)))
+    if shared["kernel"] not in WHOLE:
         shared["gamma"] = draw(widths)
+    methods = ["auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky"]
+    method = draw(st.sampled_from(methods))
     learner = {
-        "method": draw(st.sampled_from(["auto", "fourier", "orthogonal", "offset", "landmarks"])),
+        "method": method,
         "regularization": draw(st.sampled_from(["cv", 1e-12, 1e-3, 1e3])),
         "folds": draw(st.sampled_from([2, 5])),
         "standardize": draw(st.booleans()),
     }
-    kind = draw(st.integers(0, 3))
+    kind = draw(st.integers(0, 4))
     match kind:
         case 0:
-            form, frequencies = draw(st.sampled_from(["auto", "offset"])), draw(st.sampled_from(["independent", "orthogonal"]))
+            form, frequencies = draw(st.sampled_from(["auto", "offset"])), draw(st.sampled_from(["independent", "orthogonal", "quasi"]))
             return FourierFeatures(**shared, form=form, draw=frequencies)
         case 1:
-            return LandmarkFeatures(**shared, whiten=draw(st.booleans()))
+            choice = draw(st.sampled_from(["uniform", "k-means++", "leverage", "cholesky"]))
+            return LandmarkFeatures(**shared, whiten=draw(st.booleans()), choice=choice)
         case 2:
+            tolerance = draw(st.sampled_from([None, None, 0.3]))
+            return KernelMap(**shared, method=method, tolerance=tolerance, max_components=400)
+        case 3:
             return KernelRegressor(**shared, **learner)
         case _:
             return KernelClassifier(**shared, **learner)
@@ -99,11 +122,47 @@ def test_nothing_panics(estimator, X, data):
     for result in results:
         assert result.shape[0] == count
         # Products of extreme rows are no numbers any more; everything that decays is.
-        assert estimator.kernel == "linear" or np.isfinite(result).all()
+        assert estimator.kernel not in BOUNDED or np.isfinite(result).all()
 
 
 @QUICK
-@given(text=st.one_of(st.text(max_size=30), st.from_regex(r"(gaussian|laplace|linear)\((sigma|scale|gamma)=.{0,8}\)?")))
+@given(kernel=st.sampled_from(["gaussian(sigma=1)", "laplace(scale=2)", "cauchy(scale=1)[0]", *WHOLE]), X=tables())
+def test_values_are_numbers_or_refused(kernel, X):
+    kernel = Kernel(kernel)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            values = [kernel(X), kernel.diagonal(X), kernel.distance(X)]
+        except (ValueError, MemoryError):
+            return
+    assert [value.shape for value in values] == [(X.shape[0],) * 2, X.shape[:1], (X.shape[0],) * 2]
+    assert str(kernel) not in BOUNDED or all(np.isfinite(value).all() for value in values)
+
+
+@st.composite
+def expressions(draw):
+    """Kernels made by operators."""
+    leaf = st.sampled_from([Kernel("linear"), Kernel("gaussian(sigma=2)"), Kernel("chi2[3]"), Kernel("poly(degree=2,c=1)[a,b]")])
+    factors = st.floats(1e-3, 1e3)
+    grow = lambda inner: st.one_of(  # noqa: E731
+        st.builds(lambda a, b: a + b, inner, inner),
+        st.builds(lambda a, b: a * b, inner, inner),
+        st.builds(lambda c, a: c * a, factors, inner),
+        st.builds(Kernel.exp, inner),
+        st.builds(Kernel.normalized, inner),
+        st.builds(lambda a: a.weighted("decay"), inner),
+    )
+    return draw(st.recursive(leaf, grow, max_leaves=8))
+
+
+@QUICK
+@given(kernel=expressions())
+def test_expressions_are_read_as_they_are_written(kernel):
+    assert Kernel(str(kernel)) == kernel and str(Kernel(str(kernel))) == str(kernel)
+
+
+@QUICK
+@given(text=st.one_of(st.text(max_size=30), st.from_regex(r"(gaussian|laplace|linear)\((sigma|scale|gamma)=.{0,8}\)?"), st.text("linear()[]+*-0.5e,\" ", max_size=20)))
 def test_kernel_texts_are_read_or_refused(text):
     try:
         canonical = _core.canonical_kernel(text)

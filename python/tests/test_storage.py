@@ -8,7 +8,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bochner import BinningFeatures, Certificate, FourierFeatures, KernelClassifier, KernelRegressor, LandmarkFeatures, _core
+from bochner import (
+    ArcCosine,
+    BinningFeatures,
+    Certificate,
+    FourierFeatures,
+    Gaussian,
+    KernelClassifier,
+    KernelMap,
+    KernelRegressor,
+    LandmarkFeatures,
+    Laplace,
+    Linear,
+    Matern,
+    _core,
+)
 
 LEARNERS = [
     KernelRegressor(n_components=64),
@@ -16,6 +30,11 @@ LEARNERS = [
     KernelRegressor(n_components=32, method="landmarks"),
     KernelRegressor(n_components=33, random_state=11),
     KernelRegressor("linear"),
+    KernelRegressor(0.7 * Gaussian(2)[0, 2] + Laplace(3) * Linear()[1], n_components=64),
+    KernelRegressor("poly(degree=2,c=1)", method="exact"),
+    KernelRegressor(Matern(nu=1.5, scale=2), n_components=64, method="quasi"),
+    KernelRegressor(ArcCosine(), n_components=32, method="k-means++"),
+    KernelRegressor(Gaussian([1, 2, 3]), n_components=32, method="cholesky"),
     KernelClassifier(n_components=64),
 ]
 TRANSFORMERS = [
@@ -23,6 +42,10 @@ TRANSFORMERS = [
     FourierFeatures("laplace(scale=2)", n_components=33),
     LandmarkFeatures(n_components=32),
     LandmarkFeatures(n_components=32, whiten=False),
+    LandmarkFeatures(n_components=32, choice="leverage"),
+    KernelMap(0.7 * Gaussian(2)[0, 2] + Laplace(3) * Linear()[1], n_components=64),
+    KernelMap(ArcCosine() + Laplace(2), n_components=64, bins=8),
+    KernelMap(sigma=3.0, method="taylor"),
     BinningFeatures(n_components=32),
     BinningFeatures("hat(width=2)", n_components=32, bins="hashed"),
 ]
@@ -70,6 +93,7 @@ def test_files_predict_the_same(waves, estimator, tmp_path):
     assert again.read_bytes() == path.read_bytes()
     # What was loaded says how it was fitted: fitting again gives the same model.
     np.testing.assert_allclose(outputs(loaded.fit(X, y), X), outputs(estimator, X), rtol=1e-6, atol=1e-9)
+    assert loaded.method == estimator.method or estimator.method == "auto"
 
 
 def test_files_hold_the_names_of_columns(waves, tmp_path):

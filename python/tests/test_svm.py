@@ -116,10 +116,15 @@ def test_a_scale_for_each_column():
     np.testing.assert_array_equal(features.transform(sp.csr_matrix(x)).toarray(), z.toarray())
     features.set_params(scale=None)  # parameters are for the next fit
     np.testing.assert_array_equal(features.transform(x).toarray(), z.toarray())
-    for wrong in ([1.0, 2.0], [1.0, 2.0, -1.0], [1.0, 2.0, np.nan], [1.0, np.inf, 1.0]):
-        with pytest.raises(ValueError, match="3 positive numbers"):
+    for wrong, message in [
+        ([1.0, 2.0], "expected 3 widths, one for each column, found 2"),
+        ([1.0, 2.0, -1.0], "expected scale to be between 1e-18 and 1e18, found -1"),
+        ([1.0, 2.0, np.nan], "expected scale to be a finite number, found nan"),
+        ([1.0, np.inf, 1.0], "expected scale to be a finite number, found inf"),
+    ]:
+        with pytest.raises(ValueError, match=message):
             BinningFeatures(scale=wrong).fit(x)
-    with pytest.raises(ValueError, match="no gamma"):
+    with pytest.raises(ValueError, match="expected one of gamma, sigma and scale, found gamma and scale"):
         BinningFeatures(scale=scales, gamma=1.0).fit(x)
 
 

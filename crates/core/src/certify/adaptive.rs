@@ -6,7 +6,7 @@
 //! Whoever looks again and again until the answer is right is wrong more often than each look says. The chances of the rounds sum to at most δ, so that the last
 //! statement holds with probability 1 − δ however many rounds there were.
 
-use super::{Certificate, Measured, Probe, capacity};
+use super::{Bound, Certificate, Measured, Probe, capacity};
 use crate::source::Source;
 use crate::stat::Sample;
 use crate::{Engine, Error, Map, MapSpec, Result};
@@ -68,7 +68,13 @@ impl MapSpec {
             let certificate = Certificate { measured, ..Certificate::measure(engine, &map, &sample)? };
             let Some(measured) = measured else { return Ok(Adapted { map, certificate, rounds }) };
             rounds.push((map.output_dim(), measured));
-            if measured.mean + measured.radius <= target {
+            // What holds without chance needs no measuring.
+            let is_certain = match certificate.bound {
+                Bound::Exact => true,
+                Bound::Deterministic { epsilon, .. } => epsilon <= target,
+                _ => false,
+            };
+            if is_certain || measured.mean + measured.radius <= target {
                 return Ok(Adapted { map, certificate, rounds });
             }
         }

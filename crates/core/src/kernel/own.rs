@@ -16,7 +16,9 @@ pub trait Similarity<X: ?Sized>: Sync {
 
     /// ‖φ(x) − φ(y)‖.
     fn distance(&self, x: &X, y: &X) -> f64 {
-        (self.value(x, x) + self.value(y, y) - 2.0 * self.value(x, y)).max(0.0).sqrt()
+        let square = self.value(x, x) + self.value(y, y) - 2.0 * self.value(x, y);
+        // A rounding below zero is zero; what is no number stays none.
+        if square < 0.0 { 0.0 } else { square.sqrt() }
     }
 
     /// k(xᵢ, yⱼ) for all pairs.

@@ -166,8 +166,8 @@ impl Kernel {
     /// ‖φ(x) − φ(y)‖ = √(k(x, x) + k(y, y) − 2k(x, y)): the distance in the kernel's own space.
     pub fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
         let square = self.eval(x, i, x, i) + self.eval(y, j, y, j) - 2.0 * self.eval(x, i, y, j);
-        // A rounding below zero is zero.
-        square.max(0.0).sqrt()
+        // A rounding below zero is zero; what is no number stays none.
+        if square < 0.0 { 0.0 } else { square.sqrt() }
     }
 
     /// k(xᵢ, xᵢ) for all rows.

@@ -44,11 +44,11 @@ impl<'a> Builder<'a> {
 
     pub(super) fn part(&mut self, recipe: &Recipe) -> Result<Part> {
         // A leaf on some columns is a leaf of rows that have these only; Fourier features and grids choose for themselves, and so do the projections of a polynomial.
-        if let (Kernel::Restricted { columns, kernel }, false) =
+        if let (Kernel::Restricted { columns, .. }, false) =
             (&recipe.kernel, matches!(recipe.how, How::Fourier { .. } | How::Grids { .. } | How::Multiply(_)))
         {
             let columns: Vec<usize> = columns_of(columns).collect();
-            let recipe = Recipe { kernel: (**kernel).clone(), ..unrestricted(recipe) };
+            let recipe = unrestricted(recipe);
             let mut inner = Builder { columns: columns.len(), ..*self };
             let part = Box::new(inner.part(&recipe)?);
             self.drawn = inner.drawn;
@@ -129,16 +129,17 @@ impl<'a> Builder<'a> {
 
 /// The recipe of a leaf with its inner ones, which are of the same leaf, for rows that have its columns only.
 fn unrestricted(recipe: &Recipe) -> Recipe {
-    let bare = |inner: &Recipe| match &inner.kernel {
-        Kernel::Restricted { kernel, .. } => Box::new(Recipe { kernel: (**kernel).clone(), ..inner.clone() }),
-        _ => Box::new(inner.clone()),
-    };
+    let bare = |inner: &Recipe| Box::new(unrestricted(inner));
     let how = match &recipe.how {
         How::Projected(inner) => How::Projected(bare(inner)),
         How::OfDistance { form, part } => How::OfDistance { form: *form, part: bare(part) },
         how => how.clone(),
     };
-    Recipe { how, ..recipe.clone() }
+    let kernel = match &recipe.kernel {
+        Kernel::Restricted { kernel, .. } => (**kernel).clone(),
+        kernel => kernel.clone(),
+    };
+    Recipe { kernel, how, features: recipe.features }
 }
 
 fn nested(inner: Part, outer: Part) -> Part {

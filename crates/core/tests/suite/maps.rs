@@ -439,6 +439,9 @@ fn features_are_doubled_until_they_are_enough() {
     assert_close(&[last.delta], &[0.01 / 2f64.powi(sizes.len() as i32)], Relative(1e-12));
     assert!(adapted.rounds[..sizes.len() - 1].iter().all(|(_, m)| m.mean + m.radius > 0.1));
     assert_eq!(adapted.map.output_dim(), *sizes.last().unwrap());
+    // No chance, no measuring.
+    let linear = MapSpec { features: 32, ..MapSpec::auto(Kernel::Linear) };
+    assert_eq!(linear.fit_adaptively(&engine(1), &(&x, &y), 1e-9, 0.01, 64).unwrap().rounds.len(), 1);
     let error = spec.fit_adaptively(&engine(1), &(&x, &y), 1e-4, 0.01, 128).unwrap_err().to_string();
     assert!(error.contains("at most 0.0001, reached") && error.contains("with 128 features"), "{error}");
 }

@@ -42,7 +42,7 @@ pub(crate) const LEAVES: [&str; 26] = [
 ];
 
 /// Expressions of them.
-pub(crate) const EXPRESSIONS: [&str; 17] = [
+pub(crate) const EXPRESSIONS: [&str; 18] = [
     "0.7*gaussian(sigma=2)[0,1] + laplace(scale=3)*poly(degree=2,c=1)[2..4]",
     "gaussian(sigma=2)*matern(nu=1.5,scale=4)",
     "2*exponential(scale=2) + linear + 0.5*constant",
@@ -59,6 +59,7 @@ pub(crate) const EXPRESSIONS: [&str; 17] = [
     "hat(width=9)*laplace(scale=[7,8])[0,3]*gaussian(sigma=4)",
     "(gaussian(sigma=2) + 2*laplace(scale=5))*cauchy(scale=9)",
     "poly(degree=4,c=0.5)",
+    "exponential_chi2(gamma=0.5)[1,2]*cauchy(scale=4)",
     "poly(degree=3,c=0.5)[6,1..5]*exponential(scale=4)",
 ];
 

@@ -1,0 +1,239 @@
+//! Kernels as texts: their exact values, what they become, and how much a promise takes.
+
+use bochner::certify;
+use bochner::kernel::definiteness;
+use bochner::{
+    AnyRows, Engine, Error, Event, FourierForm, Kernel, MapSpec, Matrix, Method, Result, Rows, Scalar,
+};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::error::to_python;
+use crate::job::Job;
+use crate::rows::{AnyTable, empty, view};
+
+/// A kernel from its text, with columns by number where the names of all columns are given.
+pub(crate) fn kernel_of(text: &str, columns: Option<&[String]>) -> PyResult<Kernel> {
+    let kernel: Kernel = text.parse().map_err(to_python)?;
+    match columns {
+        Some(names) => kernel.bind(names).map_err(to_python),
+        None => Ok(kernel),
+    }
+}
+
+/// The text of a kernel as the library prints it; raises where it cannot be read.
+#[pyfunction]
+#[pyo3(signature = (text, columns=None))]
+pub(crate) fn canonical_kernel(text: &str, columns: Option<Vec<String>>) -> PyResult<String> {
+    Ok(kernel_of(text, columns.as_deref())?.to_string())
+}
+
+/// k(xᵢ, yⱼ) for all pairs, in the precision of the rows; none for y means x.
+#[pyfunction]
+#[pyo3(signature = (kernel, x, y, threads))]
+pub(crate) fn gram<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: AnyTable<'py>,
+    y: Option<AnyTable<'py>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kernel = kernel_of(kernel, None)?;
+    let (x, y) = (x.rows()?, y.as_ref().map(AnyTable::rows).transpose()?);
+    match (x, y.unwrap_or(x)) {
+        (AnyRows::F64(x), AnyRows::F64(y)) => {
+            Ok(pairs(py, &kernel, &x, &y, threads, |x, y, out| gram_into(&kernel, x, y, out))?.into_any())
+        }
+        (AnyRows::F32(x), AnyRows::F32(y)) => {
+            Ok(pairs(py, &kernel, &x, &y, threads, |x, y, out| gram_into(&kernel, x, y, out))?.into_any())
+        }
+        _ => Err(two_precisions()),
+    }
+}
+
+fn gram_into<T: Scalar>(kernel: &Kernel, x: &Rows<'_, T>, y: &Rows<'_, T>, out: &mut [T]) -> Result<()> {
+    out.copy_from_slice(kernel.gram(x, y)?.as_slice());
+    Ok(())
+}
+
+/// ‖φ(xᵢ) − φ(yⱼ)‖ for all pairs, in double precision; none for y means x.
+#[pyfunction]
+#[pyo3(signature = (kernel, x, y, threads))]
+pub(crate) fn distances<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: AnyTable<'py>,
+    y: Option<AnyTable<'py>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let kernel = kernel_of(kernel, None)?;
+    let (x, y) = (x.rows()?, y.as_ref().map(AnyTable::rows).transpose()?);
+    match (x, y.unwrap_or(x)) {
+        (AnyRows::F64(x), AnyRows::F64(y)) => {
+            pairs(py, &kernel, &x, &y, threads, |x, y, out| distances_into(&kernel, x, y, out))
+        }
+        (AnyRows::F32(x), AnyRows::F32(y)) => {
+            pairs(py, &kernel, &x, &y, threads, |x, y, out| distances_into(&kernel, x, y, out))
+        }
+        _ => Err(two_precisions()),
+    }
+}
+
+fn distances_into<T: Scalar>(
+    kernel: &Kernel,
+    x: &Rows<'_, T>,
+    y: &Rows<'_, T>,
+    out: &mut [f64],
+) -> Result<()> {
+    for (i, out) in out.chunks_exact_mut(y.count()).enumerate() {
+        out.iter_mut().enumerate().for_each(|(j, to)| *to = kernel.distance(x, i, y, j));
+    }
+    Ok(())
+}
+
+fn two_precisions() -> PyErr {
+    PyTypeError::new_err("expected x and y of one precision, found float32 and float64")
+}
+
+/// A matrix with a row for each of `x` and a column for each of `y`, filled some rows at a time by all threads.
+fn pairs<'py, T: Scalar, V: Element + Send>(
+    py: Python<'py>,
+    kernel: &Kernel,
+    x: &Rows<'_, T>,
+    y: &Rows<'_, T>,
+    threads: usize,
+    fill: impl Fn(&Rows<'_, T>, &Rows<'_, T>, &mut [V]) -> Result<()> + Sync,
+) -> PyResult<Bound<'py, PyArray2<V>>> {
+    /// Rows that share one preparation of `y`.
+    const PIECE: usize = 256;
+    let (count, columns) = (x.count(), y.count());
+    if x.columns() != y.columns() {
+        return Err(to_python(Error::ColumnCount { expected: x.columns(), found: y.columns() }));
+    }
+    let job = Job::for_rows(threads, count);
+    let size = (count as u64).saturating_mul((columns * size_of::<V>()) as u64);
+    let what = || format!("a matrix of {count} × {columns} kernel values");
+    job.engine().check_memory(what, size).map_err(to_python)?;
+    let out = empty::<V>(py, count, columns)?;
+    {
+        let mut memory = out.try_readwrite()?;
+        let memory = memory.as_slice_mut()?;
+        job.run(py, |engine: &Engine| {
+            admit(kernel, x)?;
+            admit(kernel, y)?;
+            engine.install(|| {
+                memory.par_chunks_mut(PIECE * columns.max(1)).enumerate().try_for_each(|(piece, out)| {
+                    engine.tell(&Event::Alive)?;
+                    let start = piece * PIECE;
+                    let rows = x.slice(start..count.min(start + PIECE));
+                    fill(&rows, y, out).map_err(|error| counted_from(error, start as u64))
+                })
+            })
+        })?;
+    }
+    Ok(out)
+}
+
+/// The error of a piece of rows, with the row's number among all.
+fn counted_from(error: Error, start: u64) -> Error {
+    match error {
+        Error::NotFinite { what, row, column, value } => {
+            Error::NotFinite { what, row: row + start, column, value }
+        }
+        other => other,
+    }
+}
+
+/// The kernel has a value for each of the rows: a matrix without columns asks for all that a whole one would.
+fn admit<T: Scalar>(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<()> {
+    rows.check_finite(0)?;
+    kernel.gram(rows, &rows.slice(0..0)).map(|_| ())
+}
+
+/// k(xᵢ, xᵢ) for all rows.
+#[pyfunction]
+pub(crate) fn diagonal<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: AnyTable<'py>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn of<T: Scalar>(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Vec<f64>> {
+        admit(kernel, rows)?;
+        Ok(kernel.diagonal(rows))
+    }
+    let kernel = kernel_of(kernel, None)?;
+    let rows = x.rows()?;
+    let values = Job::for_rows(1, rows.count()).run(py, |_| match rows {
+        AnyRows::F32(rows) => of(&kernel, &rows),
+        AnyRows::F64(rows) => of(&kernel, &rows),
+    })?;
+    Ok(PyArray1::from_vec(py, values))
+}
+
+/// What the compiler makes of a kernel for rows of so many columns: the tree of choices, for people.
+///
+/// None for columns means as many as the kernel speaks of, or ten.
+#[pyfunction]
+#[pyo3(signature = (kernel, columns, features, bins=None))]
+pub(crate) fn explain(
+    kernel: &str,
+    columns: Option<usize>,
+    features: usize,
+    bins: Option<usize>,
+) -> PyResult<String> {
+    let kernel = kernel_of(kernel, None)?;
+    let columns = columns.or_else(|| kernel.columns_named()).unwrap_or(10);
+    let spec = MapSpec { kernel, method: Method::Compiled { bins }, features, seed: 0 };
+    spec.check_for(columns).map_err(to_python)?;
+    let recipe = spec.recipe(columns).map_err(to_python)?;
+    Ok(recipe.map_or_else(String::new, |recipe| recipe.to_string().trim_end().to_owned()))
+}
+
+/// Smallest and largest eigenvalue, combination, whether it holds, the same in words.
+type Found<'py> = (f64, f64, Bound<'py, PyArray1<f64>>, bool, String);
+
+/// What can be said of a symmetric matrix.
+#[pyfunction]
+pub(crate) fn check_gram<'py>(py: Python<'py>, matrix: PyReadonlyArray2<'py, f64>) -> PyResult<Found<'py>> {
+    let matrix: Matrix<f64> = view(&matrix)?.to_matrix();
+    let found = Job::new(0, 0).run(py, |engine| engine.install(|| definiteness(&matrix)))?;
+    let (holds, text) = (found.holds(), found.to_string());
+    Ok((found.smallest, found.largest, PyArray1::from_vec(py, found.combination), holds, text))
+}
+
+/// Fourier features for an error of at most `epsilon` on all pairs of `points` points.
+#[pyfunction]
+pub(crate) fn features_for(
+    kernel: &str,
+    form: &str,
+    points: u64,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<usize> {
+    let form = match form {
+        "pairs" => FourierForm::Pairs,
+        "offset" => FourierForm::Offset,
+        other => return Err(PyValueError::new_err(format!("expected pairs or offset, found {other}"))),
+    };
+    certify::features_for(&kernel_of(kernel, None)?, form, points, epsilon, delta).map_err(to_python)
+}
+
+/// Fitted grids for the same.
+#[pyfunction]
+pub(crate) fn grids_for(kernel: &str, points: u64, epsilon: f64, delta: f64) -> PyResult<usize> {
+    certify::grids_for(&kernel_of(kernel, None)?, points, epsilon, delta).map_err(to_python)
+}
+
+/// Fourier pairs for the squared kernel distance of one pair to within a part `epsilon` of itself.
+#[pyfunction]
+pub(crate) fn features_for_distance(kernel: &str, epsilon: f64, delta: f64) -> PyResult<usize> {
+    certify::features_for_distance(&kernel_of(kernel, None)?, epsilon, delta).map_err(to_python)
+}
+
+/// Landmarks that keep a margin.
+#[pyfunction]
+pub(crate) fn landmarks_for_margin(margin: f64, epsilon: f64, delta: f64) -> PyResult<usize> {
+    certify::landmarks_for_margin(margin, epsilon, delta).map_err(to_python)
+}
