@@ -3,10 +3,10 @@
     python bench/maps.py [--data FOLDER] [--seeds 30] [--runs 5] [--only errors,structured,chi2] [--write]
 
 errors      mean squared error of z(x)·z(y) against the exact Gaussian over all pairs of 400 rows that no map was fitted to, for every map of it at D = 128 … 2,048,
-            on two data sets; means over seeds with standard errors, and the one-sided paired test of "ours is worse than the peer at equal D" at level 1e-3.
+            on two data sets; means over seeds with standard errors, and the one-sided test (Welch) of "ours is worse than the peer at equal D" at level 1e-3.
 structured  Fourier features of 784 columns by Walsh-Hadamard transforms and by our own dense product, from D = 2,048 up, two threads.
 chi2        the homogeneous map beside AdditiveChi2Sampler at equal numbers of features, two threads.
---write stores the tables in bench/results/maps.md and the figure in docs/book/maps.svg.
+--write stores the errors in bench/results/maps.md with the figure in docs/book/maps.svg, times alone in bench/results/map_times.md.
 """
 
 import argparse
@@ -192,7 +192,8 @@ def main():
         if "chi2" in only:
             chi2(args.runs)
     if args.write:
-        (HERE / "results/maps.md").write_text("\n".join(lines) + "\n")
+        name = "maps.md" if figure else "map_times.md"
+        (HERE / "results" / name).write_text("\n".join(lines) + "\n")
         if figure:
             (HERE / "../docs/book/maps.svg").write_text(curves.drawn(SIZES, figure))
 
