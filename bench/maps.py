@@ -50,8 +50,8 @@ def standardised(x):
 
 def data_sets(folder):
     """Rows, each set with the width that tuned regressions of it choose: half the median distance."""
-    digits = read(folder, "mnist.train.csv.gz", 5000) / 255
-    houses = standardised(read(folder, "california_housing.csv.gz", 5000))
+    digits = read(folder, "mnist.train.csv.gz", 3000) / 255
+    houses = standardised(read(folder, "california_housing.csv.gz", 3000))
     return {"california_housing, 8 columns": houses, "mnist, 784 columns": digits}
 
 
@@ -99,7 +99,7 @@ def errors(folder, seeds):
             if label == "structured" and x.shape[1] <= 32:
                 continue
             # Landmarks are costly and vary little.
-            count = seeds if label in ("RBFSampler", *PEERS["RBFSampler"]) else max(8, seeds // 3)
+            count = seeds if label in ("RBFSampler", *PEERS["RBFSampler"]) else max(6, seeds // 4)
             for D in SIZES:
                 mse = []
                 for seed in range(count):

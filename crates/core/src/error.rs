@@ -279,7 +279,7 @@ fn list(names: &[String]) -> String {
     if names.len() > SHOWN {
         text += &format!(" and {} more", names.len() - SHOWN);
     }
-    if text.is_empty() { "no columns".to_owned() } else { text }
+    if text.is_empty() { "no columns with names".to_owned() } else { text }
 }
 
 /// "; did you mean …?" where one of the names is close.

@@ -9,7 +9,7 @@
 use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
 
 use super::value::Profile;
-use super::{Form, Function, Inner, Kernel, Width, columns, gaussian};
+use super::{Form, Inner, Kernel, RowFactor, Width, columns, gaussian};
 use crate::map::prepared;
 use crate::plan::available_memory;
 use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
@@ -58,7 +58,7 @@ enum Node<T: Scalar> {
     },
     /// Times a number of x and a number of each y.
     Sided {
-        side: Side,
+        side: RowFactor,
         theirs: Vec<f64>,
         node: Box<Node<T>>,
     },
@@ -100,24 +100,6 @@ enum Finish {
         inner: Inner,
         squares: Vec<f64>,
     },
-}
-
-/// The number of a row by itself that a value is multiplied with.
-#[derive(Clone, Debug)]
-enum Side {
-    /// f(x)
-    Function(Function),
-    /// 1/√k(x, x)
-    Length(Kernel),
-}
-
-impl Side {
-    fn of<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize) -> f64 {
-        match self {
-            Side::Function(function) => function.eval(rows, i),
-            Side::Length(kernel) => 1.0 / kernel.eval(rows, i, rows, i).sqrt(),
-        }
-    }
 }
 
 impl Simple {
@@ -230,7 +212,7 @@ impl<T: Scalar> Node<T> {
         let all = |kernels: &[Kernel]| {
             kernels.iter().map(|kernel| Node::new(kernel, rows)).collect::<Result<Vec<_>>>()
         };
-        let sided = |side: Side, kernel: &Kernel| {
+        let sided = |side: RowFactor, kernel: &Kernel| {
             let theirs = (0..rows.count()).map(|j| side.of(rows, j)).collect();
             Ok(Node::Sided { side, theirs, node: one(kernel)? })
         };
@@ -239,13 +221,15 @@ impl<T: Scalar> Node<T> {
             Kernel::Sum { terms } => Node::Sum(all(terms)?),
             Kernel::Product { factors } => Node::Product(all(factors)?),
             Kernel::Exp { kernel } => Node::Exp(one(kernel)?),
-            Kernel::Weighted { function, kernel } => return sided(Side::Function(function.clone()), kernel),
+            Kernel::Weighted { function, kernel } => {
+                return sided(RowFactor::Function(function.clone()), kernel);
+            }
             Kernel::Normalised { kernel } if matches!(**kernel, Kernel::Exp { .. }) => {
                 let exponent = &kernel.parts()[0];
                 let theirs = exponent.diagonal(rows);
                 Node::NormalisedExp { kernel: exponent.clone(), theirs, node: one(exponent)? }
             }
-            Kernel::Normalised { kernel } => return sided(Side::Length((**kernel).clone()), kernel),
+            Kernel::Normalised { kernel } => return sided(RowFactor::Length((**kernel).clone()), kernel),
             Kernel::Restricted { columns, kernel } => {
                 Node::leaf(kernel, Some(columns::numbers(columns).collect()), rows)?
             }

@@ -50,7 +50,7 @@ pub(crate) use columns::numbers as columns_of;
 pub(crate) use domain::InDomain;
 pub(crate) use grid::{GridLaw, Pitch};
 pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};
-pub(crate) use value::{Form, Inner};
+pub(crate) use value::{Form, Inner, RowFactor};
 
 use crate::error::number;
 use crate::{Error, Result};

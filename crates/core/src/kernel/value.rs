@@ -204,6 +204,26 @@ impl Kernel {
     }
 }
 
+/// A number of one row that values and features are multiplied with: those of f(x)·K(x, y)·f(y) and of a normalised kernel.
+#[derive(Clone, Debug)]
+pub(crate) enum RowFactor {
+    /// f(x)
+    Function(Function),
+    /// 1/√K(x, x)
+    Length(Kernel),
+}
+
+impl RowFactor {
+    pub(crate) fn of<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize) -> f64 {
+        match self {
+            RowFactor::Function(function) => function.eval(rows, i),
+            // By the exponent, which stays a number where its exponential does not.
+            RowFactor::Length(Kernel::Exp { kernel }) => libm::exp(-0.5 * kernel.eval(rows, i, rows, i)),
+            RowFactor::Length(kernel) => 1.0 / kernel.eval(rows, i, rows, i).sqrt(),
+        }
+    }
+}
+
 impl Function {
     /// f of row i.
     pub(crate) fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize) -> f64 {

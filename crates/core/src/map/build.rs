@@ -7,12 +7,12 @@ use super::exact::Exact;
 use super::fourier::Ask;
 use super::hinge::Hinges;
 use super::homogeneous::Homogeneous;
-use super::part::{Part, Weight};
+use super::part::Part;
 use super::positive::Positive;
 use super::sign::{Projection, Subsets};
 use super::{Binning, Fourier, FrequencyDraw, Grids};
 use crate::engine::Check;
-use crate::kernel::columns_of;
+use crate::kernel::{RowFactor, columns_of};
 use crate::random::{Draws, Stream};
 use crate::{Error, Kernel, Result};
 
@@ -114,10 +114,10 @@ impl<'a> Builder<'a> {
                 Part::Scale { factor: factor.sqrt(), part: Box::new(self.part(part)?) }
             }
             How::Weight { function, part } => {
-                Part::Weight { by: Weight::Function(function.clone()), part: Box::new(self.part(part)?) }
+                Part::Weight { by: RowFactor::Function(function.clone()), part: Box::new(self.part(part)?) }
             }
             How::Normalise(part) => {
-                Part::Weight { by: Weight::Length(part.kernel.clone()), part: Box::new(self.part(part)?) }
+                Part::Weight { by: RowFactor::Length(part.kernel.clone()), part: Box::new(self.part(part)?) }
             }
         })
     }

@@ -14,8 +14,8 @@ use super::homogeneous::Homogeneous;
 use super::positive::Positive;
 use super::sign::{Projection, Subsets};
 use super::{Binning, Fourier};
-use crate::kernel::Function;
-use crate::{Kernel, Matrix, Rows, Scalar};
+use crate::kernel::RowFactor;
+use crate::{Matrix, Rows, Scalar};
 
 /// A map, or a part of one.
 #[derive(Clone, Debug)]
@@ -46,18 +46,9 @@ pub(crate) enum Part {
         part: Box<Part>,
     },
     Weight {
-        by: Weight,
+        by: RowFactor,
         part: Box<Part>,
     },
-}
-
-/// What a row's features are multiplied with.
-#[derive(Clone, Debug)]
-pub(crate) enum Weight {
-    /// f(x)
-    Function(Function),
-    /// 1/√K(x, x)
-    Length(Kernel),
 }
 
 impl Part {
@@ -161,15 +152,6 @@ impl Part {
         let mut features = Matrix::zeros(rows.count(), self.output_dim());
         self.apply(rows, features.as_mut_slice(), self.output_dim().max(1), false);
         features
-    }
-}
-
-impl Weight {
-    fn of<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize) -> f64 {
-        match self {
-            Weight::Function(function) => function.eval(rows, i),
-            Weight::Length(kernel) => 1.0 / kernel.eval(rows, i, rows, i).sqrt(),
-        }
     }
 }
 

@@ -45,6 +45,36 @@ fn features_are_those_of_an_independent_script() {
 }
 
 #[derive(Deserialize)]
+struct Part {
+    spec: PartSpec,
+    rows: Vec<Vec<f64>>,
+    expected: Vec<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct PartSpec {
+    kernel: String,
+    method: Method,
+    features: usize,
+    seed: u64,
+}
+
+/// `golden/parts.py` computes them with 40 digits from the definitions alone.
+#[test]
+fn parts_of_maps_are_those_of_an_independent_script() {
+    let cases: Vec<Part> =
+        serde_json::from_str(&std::fs::read_to_string(golden("parts.json")).unwrap()).unwrap();
+    assert_eq!(cases.len(), 14);
+    for Part { spec: PartSpec { kernel, method, features, seed }, rows, expected } in cases {
+        let map =
+            MapSpec { kernel: kernel.parse().unwrap(), method, features, seed }.build(rows[0].len()).unwrap();
+        let x = Matrix::new(rows.len(), rows[0].len(), rows.concat()).unwrap();
+        let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
+        assert_close(z.as_slice(), &expected.concat(), Absolute(1e-12));
+    }
+}
+
+#[derive(Deserialize)]
 struct Values {
     rows: Vec<Vec<f64>>,
     cases: Vec<KernelCase>,

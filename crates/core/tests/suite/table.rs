@@ -51,7 +51,7 @@ pub(crate) const EXPRESSIONS: [&str; 18] = [
     "normalised(poly(degree=2,c=1))",
     "normalised(gaussian(sigma=1) + laplace(scale=2))",
     "weighted(inverse_norm,linear)",
-    "weighted(decay,exp(linear))",
+    "weighted(decay,exp(0.1*linear))",
     "weighted(inverse_sum,chi2[0..4])",
     "arc_cosine(order=0)*gaussian(sigma=3)",
     "arc_cosine(order=2)",

@@ -1,0 +1,220 @@
+"""Expected features of the parts of compiled maps, from the definitions alone: crates/core/tests/suite/golden.rs reads what this prints.
+
+    python golden/parts.py > golden/parts.json        (needs mpmath)
+
+Spectral laws, signs, rectified units, positive features, sampled spectra and structured frequencies, each written here from docs/book/fourier.md and docs/book/compiler.md with 40 digits;
+Philox, normals and Haar matrices are those of features.py.
+"""
+
+import json
+
+from mpmath import cos, cosh, exp, log, mpf, pi, sin, sqrt
+
+from features import FREQUENCIES, LENGTHS, Draws, haar_column
+
+SIGNS = 11
+
+
+def gamma(draws, shape):
+    """Marsaglia and Tsang (2000)."""
+    if shape < 1:
+        lifted = gamma(draws, shape + 1)
+        return lifted * exp(log(draws.uniform()) / shape)
+    d = shape - mpf(1) / 3
+    while True:
+        x = draws.normal()
+        v = (1 + x / sqrt(9 * d)) ** 3
+        if v > 0 and log(draws.uniform()) < x * x / 2 + d * (1 - v + log(v)):
+            return d * v
+
+
+def laplace(draws):
+    u = draws.uniform()
+    return log(2 * u) if u < 0.5 else -log(2 * (1 - u))
+
+
+def gaussian_law(draws, d, sigma):
+    return [draws.normal() / mpf(sigma) for _ in range(d)]
+
+
+def cauchy_law(draws, d, scale):
+    return [draws.cauchy() / mpf(scale) for _ in range(d)]
+
+
+def student(draws, d, nu, scale):
+    length = sqrt(mpf(nu) / gamma(draws, mpf(nu)))
+    return [length * draws.normal() / mpf(scale) for _ in range(d)]
+
+
+def add(*frequencies):
+    return [sum(column) for column in zip(*frequencies)]
+
+
+def mixture(draws, laws):
+    """[(share, law)]: one of them."""
+    left = draws.uniform()
+    for share, law in laws:
+        left -= share
+        if left < 0:
+            return law(draws)
+    return laws[-1][1](draws)
+
+
+def compound(draws, d, rate, law):
+    """A Poisson number of frequencies, by the inverse of its distribution function."""
+    u, n, term = draws.uniform(), 0, exp(-mpf(rate))
+    total = term
+    while total <= u:
+        n += 1
+        term *= mpf(rate) / n
+        total += term
+    return add([mpf(0)] * d, *[law(draws) for _ in range(n)])
+
+
+def pairs(rows, frequencies, mass=1):
+    m = len(frequencies)
+    out = []
+    for x in rows:
+        phases = [sum(mpf(a) * w for a, w in zip(x, frequency)) for frequency in frequencies]
+        out.append([sqrt(mpf(mass) / m) * f(t) for t in phases for f in (cos, sin)])
+    return out
+
+
+def independent(law):
+    return lambda rows, D, seed: pairs(rows, [law(Draws(seed, FREQUENCIES, j), len(rows[0])) for j in range(D // 2)])
+
+
+def normals(seed, j, d):
+    """Row j of normal vectors, orthogonal within blocks of d; the draws go on after the length."""
+    draws = Draws(seed, LENGTHS, j)
+    length = sqrt(sum(draws.normal() ** 2 for _ in range(d)))
+    return [length * x for x in haar_column(seed, j // d, j % d, d)], draws
+
+
+def orthogonal_student(nu, scale):
+    def features(rows, D, seed):
+        frequencies = []
+        for j in range(D // 2):
+            row, draws = normals(seed, j, len(rows[0]))
+            mixing = sqrt(mpf(nu) / gamma(draws, mpf(nu)))
+            frequencies.append([mixing * w / mpf(scale) for w in row])
+        return pairs(rows, frequencies)
+
+    return features
+
+
+def signs(seed, index, count):
+    draws, out = Draws(seed, SIGNS, index), []
+    while len(out) < count:
+        word = draws.word()
+        out += [1 if word >> bit & 1 == 0 else -1 for bit in range(32)]
+    return out[:count]
+
+
+def projected(rows, D, seed):
+    return [[sum(s * mpf(a) for s, a in zip(signs(seed, i, len(x)), x)) / sqrt(mpf(D)) for i in range(D)] for x in rows]
+
+
+def subsets(rows, D, seed):
+    columns = [signs(seed, j, D) for j in range(len(rows[0]))]
+    product = lambda x, i: sqrt(mpf(1) / D) * prod(1 + columns[j][i] * mpf(a) for j, a in enumerate(x))
+    return [[product(x, i) for i in range(D)] for x in rows]
+
+
+def prod(values):
+    out = mpf(1)
+    for value in values:
+        out *= value
+    return out
+
+
+def hinges(order):
+    def features(rows, D, seed):
+        weights = [normals(seed, j, len(rows[0]))[0] for j in range(D)]
+        inner = lambda w, x: sum(a * mpf(b) for a, b in zip(w, x))
+        return [[sqrt(mpf(2) / D) * (inner(w, x) ** order if inner(w, x) > 0 else 0) for w in weights] for x in rows]
+
+    return features
+
+
+def positive(factor):
+    """exp(factor·x·y) on √factor·x."""
+
+    def features(rows, D, seed):
+        weights = [normals(seed, j, len(rows[0]))[0] for j in range(D)]
+        scaled = [[sqrt(mpf(factor)) * mpf(a) for a in x] for x in rows]
+        half = lambda u: sum(a * a for a in u) / 2
+        return [[exp(sum(a * b for a, b in zip(w, u)) - half(u)) / sqrt(mpf(D)) for w in weights] for u in scaled]
+
+    return features
+
+
+def chi2(rows, D, seed):
+    step, steps = mpf("0.45"), 2
+    spectrum = lambda t: 1 / cosh(pi * t)
+    out = []
+    for x in rows:
+        row = []
+        for a in map(mpf, x):
+            root = sqrt(a)
+            row.append(root * sqrt(step * spectrum(0)))
+            for j in range(1, steps + 1):
+                weight = root * sqrt(2 * step * spectrum(j * step))
+                angle = j * step * log(a) if a > 0 else mpf(0)
+                row += [weight * cos(angle), weight * sin(angle)] if a > 0 else [mpf(0), mpf(0)]
+        out.append(row)
+    return out
+
+
+def structured(sigma):
+    def features(rows, D, seed):
+        d = len(rows[0])
+        p = 1 << (d - 1).bit_length()
+        draws = Draws(seed, SIGNS, 0)
+        diagonals = [[1 if draws.word() & 1 == 0 else -1 for _ in range(p)] for _ in range(3)]
+        out = []
+        for x in rows:
+            v = [mpf(a) for a in x] + [mpf(0)] * (p - d)
+            for diagonal in diagonals:
+                v = [s * a for s, a in zip(diagonal, v)]
+                v = [sum(a if bin(i & j).count("1") % 2 == 0 else -a for j, a in enumerate(v)) for i in range(p)]
+            row = []
+            for j in range(D // 2):
+                lengths = Draws(seed, LENGTHS, j)
+                length = sqrt(sum(lengths.normal() ** 2 for _ in range(p)))
+                phase = length * v[j] / (mpf(sigma) * mpf(p) * sqrt(mpf(p)))
+                row += [cos(phase) / sqrt(mpf(D) / 2), sin(phase) / sqrt(mpf(D) / 2)]
+            out.append(row)
+        return out
+
+    return features
+
+
+FOURIER = {"kind": "fourier", "form": "pairs", "draw": "independent"}
+COMPILED = {"kind": "compiled", "bins": None}
+ROWS = [[0.25, 1.5, 3.0], [0.0, 0.0, 0.0], [1.0, 0.125, 0.5]]
+WIDE = [[((i * 7 + j * 3) % 11 - 5) / 8 for j in range(40)] for i in range(2)]
+CASES = [
+    ("cauchy(scale=2)", FOURIER, 8, 3, ROWS, independent(lambda draws, d: [laplace(draws) / 2 for _ in range(d)])),
+    ("sinc(scale=0.5)", FOURIER, 8, 4, ROWS, independent(lambda draws, d: [(2 * draws.uniform() - 1) * 2 for _ in range(d)])),
+    ("matern(nu=1.5,scale=2)", FOURIER, 8, 5, ROWS, independent(lambda draws, d: student(draws, d, "1.5", 2))),
+    ("exponential(scale=2)", {**FOURIER, "draw": "orthogonal"}, 8, 6, ROWS, orthogonal_student("0.5", 2)),
+    ("gaussian(sigma=2)*laplace(scale=4)", FOURIER, 8, 7, ROWS, independent(lambda draws, d: add(gaussian_law(draws, d, 2), cauchy_law(draws, d, 4)))),
+    ("normalised(3*gaussian(sigma=2) + laplace(scale=4))", FOURIER, 12, 8, ROWS,
+     independent(lambda draws, d: mixture(draws, [(mpf("0.75"), lambda n: gaussian_law(n, d, 2)), (mpf("0.25"), lambda n: cauchy_law(n, d, 4))]))),
+    ("normalised(exp(1.5*gaussian(sigma=2)))", FOURIER, 12, 9, ROWS, independent(lambda draws, d: compound(draws, d, "1.5", lambda n: gaussian_law(n, d, 2)))),
+    ("gaussian(sigma=2)", {**FOURIER, "draw": "structured"}, 8, 10, WIDE, structured(2)),
+    ("linear", COMPILED, 2, 11, ROWS, projected),
+    ("all_subsets", COMPILED, 4, 12, ROWS, subsets),
+    ("arc_cosine(order=0)", COMPILED, 5, 13, ROWS, hinges(0)),
+    ("arc_cosine(order=2)", COMPILED, 5, 14, ROWS, hinges(2)),
+    ("exp(0.5*linear)", COMPILED, 6, 15, ROWS, positive("0.5")),
+    ("chi2", COMPILED, 15, 16, ROWS, chi2),
+]
+
+if __name__ == "__main__":
+    print(json.dumps([
+        {"spec": {"kernel": kernel, "method": method, "features": D, "seed": seed}, "rows": rows,
+         "expected": [[float(v) for v in row] for row in make(rows, D, seed)]}
+        for kernel, method, D, seed, rows, make in CASES
+    ], indent=0))
