@@ -4,7 +4,7 @@
 
 use super::{Column, Kernel, columns};
 use crate::matrix::with_rows;
-use crate::source::{Batch, Batches, Source, Target};
+use crate::source::Source;
 use crate::sweep::sweep;
 use crate::{Engine, Error, Result, Rows, Scalar};
 
@@ -21,6 +21,27 @@ impl Kernel {
             Kernel::Normalised { kernel } => kernel.has_domain() || kernel.constant_diagonal().is_none(),
             _ => self.parts().iter().any(Kernel::has_domain),
         }
+    }
+
+    /// The kernel is one for the source's columns and has a value for every row: one pass where there are rows it could have none for, so that whatever works on a sample need not ask.
+    pub(crate) fn check_source(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        self.check(source.input_dim())?;
+        if !self.has_domain() {
+            return Ok(());
+        }
+        let mut outside = None;
+        sweep(
+            engine,
+            source,
+            "domain",
+            || (),
+            |(), batch| {
+                if outside.is_none() {
+                    outside = with_rows!(batch.rows, rows => self.check_rows(&rows, batch.first_row)).err();
+                }
+            },
+        )?;
+        outside.map_or(Ok(()), Err)
     }
 
     /// The kernel has a value for every row; the number of the first is `first_row`.
@@ -85,75 +106,5 @@ impl Kernel {
 
     fn outside(&self, expected: String, first_row: u64, i: usize, value: f64) -> Result<()> {
         Err(Error::OutsideDomain { kernel: self.to_string(), expected, row: first_row + i as u64, value })
-    }
-}
-
-/// A source whose rows a kernel has values for.
-pub(crate) struct InDomain<'a> {
-    source: &'a dyn Source,
-    kernel: &'a Kernel,
-}
-
-impl<'a> InDomain<'a> {
-    /// Looks at all rows, if there are any that the kernel could have no value for: one more pass, so that whatever works on a sample need not ask.
-    pub(crate) fn checked(engine: &Engine, source: &'a dyn Source, kernel: &'a Kernel) -> Result<Self> {
-        let checked = InDomain { source, kernel };
-        kernel.check(source.input_dim())?;
-        if kernel.has_domain() {
-            sweep(engine, &checked, "domain", || (), |(), _| ())?;
-        }
-        Ok(checked)
-    }
-}
-
-impl Source for InDomain<'_> {
-    fn input_dim(&self) -> usize {
-        self.source.input_dim()
-    }
-
-    fn target(&self) -> &Target {
-        self.source.target()
-    }
-
-    fn row_count(&self) -> Option<u64> {
-        self.source.row_count()
-    }
-
-    fn scalar_bytes(&self) -> usize {
-        self.source.scalar_bytes()
-    }
-
-    fn stored_entries(&self) -> Option<u64> {
-        self.source.stored_entries()
-    }
-
-    fn open(&self) -> Result<Box<dyn Batches + '_>> {
-        let batches = self.source.open()?;
-        Ok(if self.kernel.has_domain() {
-            Box::new(CheckedBatches { batches, kernel: self.kernel, columns: self.input_dim() })
-        } else {
-            batches
-        })
-    }
-}
-
-struct CheckedBatches<'a> {
-    batches: Box<dyn Batches + 'a>,
-    kernel: &'a Kernel,
-    columns: usize,
-}
-
-impl Batches for CheckedBatches<'_> {
-    fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
-        let Some(batch) = self.batches.next(most)? else { return Ok(None) };
-        // A source that does not keep its word is told so by the sweep.
-        if batch.rows.columns() == self.columns {
-            with_rows!(batch.rows, rows => self.kernel.check_rows(&rows, batch.first_row))?;
-        }
-        Ok(Some(batch))
-    }
-
-    fn fraction(&self) -> Option<f64> {
-        self.batches.fraction()
     }
 }

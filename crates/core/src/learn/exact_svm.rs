@@ -16,7 +16,6 @@ use super::held::{AnyHeld, Held, Size};
 use super::svm::normalised_margin;
 use crate::certify::{Bound, Certificate};
 use crate::engine::Check;
-use crate::kernel::InDomain;
 use crate::map::{Choice, Landmarks};
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
@@ -82,8 +81,7 @@ impl ExactSvm {
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
         self.validate()?;
         labels(source)?;
-        self.kernel.check(source.input_dim())?;
-        let source = &InDomain::checked(engine, source, &self.kernel)?;
+        self.kernel.check_source(engine, source)?;
         let what = || "a support vector machine with the exact kernel".to_owned();
         engine.check_memory(what, self.plan(source)?.peak_bytes)?;
         let rows = match source.row_count() {

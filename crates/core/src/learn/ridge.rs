@@ -14,7 +14,6 @@ use super::check;
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
-use crate::kernel::InDomain;
 use crate::matrix::with_rows;
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::{Cost, RidgeShape};
@@ -153,7 +152,7 @@ impl Ridge {
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
-        let source = &InDomain::checked(engine, source, &self.map.kernel)?;
+        self.map.kernel.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
         // Bins are counted only now.
         self.check_size(engine, source, map.output_dim())?;

@@ -14,7 +14,6 @@ use super::held::{AnyHeld, Held, Size};
 use super::ridge::{CurvePoint, Lambda};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
-use crate::kernel::InDomain;
 use crate::model::{Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
 use crate::solve::{Hinge, LinearSvm, MOST_FACTORED, Newton, SvmSolution};
@@ -129,7 +128,7 @@ impl Svm {
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
         let labels = labels(source)?;
-        let source = &InDomain::checked(engine, source, &self.map.kernel)?;
+        self.map.kernel.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
         let certificate = Certificate::measure(engine, &map, sample)?;
         let held = AnyHeld::of(engine, source, &map, sample.population(), self.lambda.folds())?;

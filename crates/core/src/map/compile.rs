@@ -115,11 +115,7 @@ impl Compiler {
         }
         let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
         match kernel {
-            Kernel::Scaled { factor, kernel: inner } => {
-                let part = Box::new(self.compile(inner, budget)?);
-                let features = part.features;
-                return made(How::Scale { factor: *factor, part }, features);
-            }
+            Kernel::Scaled { .. } => return around(kernel, |inner| self.compile(inner, budget)),
             Kernel::Sum { terms } => return self.sum(kernel, terms, budget),
             _ => {}
         }
@@ -136,15 +132,8 @@ impl Compiler {
         }
         match kernel {
             Kernel::Product { factors } => self.product(kernel, factors, budget),
-            Kernel::Weighted { function, kernel: inner } => {
-                let part = Box::new(self.compile(inner, budget)?);
-                let features = part.features;
-                made(How::Weight { function: function.clone(), part }, features)
-            }
-            Kernel::Normalised { kernel: inner } => {
-                let part = Box::new(self.compile(inner, budget)?);
-                let features = part.features;
-                made(How::Normalise(part), features)
+            Kernel::Weighted { .. } | Kernel::Normalised { .. } => {
+                around(kernel, |inner| self.compile(inner, budget))
             }
             Kernel::Exp { kernel: inner } => {
                 made(How::Positive(Box::new(self.compile(inner, budget)?)), budget)
@@ -171,24 +160,11 @@ impl Compiler {
     /// A map without approximation.
     pub(super) fn exact(&self, kernel: &Kernel) -> Result<Recipe> {
         let made = |how, features| Ok(Recipe { kernel: kernel.clone(), how, features });
-        let one = |inner: &Kernel| self.exact(inner).map(Box::new);
         let all =
             |kernels: &[Kernel]| kernels.iter().map(|inner| self.exact(inner)).collect::<Result<Vec<_>>>();
         match kernel {
-            Kernel::Scaled { factor, kernel: inner } => {
-                let part = one(inner)?;
-                let features = part.features;
-                made(How::Scale { factor: *factor, part }, features)
-            }
-            Kernel::Weighted { function, kernel: inner } => {
-                let part = one(inner)?;
-                let features = part.features;
-                made(How::Weight { function: function.clone(), part }, features)
-            }
-            Kernel::Normalised { kernel: inner } => {
-                let part = one(inner)?;
-                let features = part.features;
-                made(How::Normalise(part), features)
+            Kernel::Scaled { .. } | Kernel::Weighted { .. } | Kernel::Normalised { .. } => {
+                around(kernel, |inner| self.exact(inner))
             }
             Kernel::Sum { terms } => {
                 let parts = all(terms)?;
@@ -374,6 +350,19 @@ impl Compiler {
             _ => project(recipe),
         })
     }
+}
+
+/// c·K, f·K·f or a normalised K, given how K is made.
+fn around(kernel: &Kernel, make: impl Fn(&Kernel) -> Result<Recipe>) -> Result<Recipe> {
+    let [inner] = kernel.parts() else { return make(kernel) };
+    let part = Box::new(make(inner)?);
+    let features = part.features;
+    let how = match kernel {
+        Kernel::Scaled { factor, .. } => How::Scale { factor: *factor, part },
+        Kernel::Weighted { function, .. } => How::Weight { function: function.clone(), part },
+        _ => How::Normalise(part),
+    };
+    Ok(Recipe { kernel: kernel.clone(), how, features })
 }
 
 /// Even numbers, at least two each and at most `whole` together, in proportion to weights: what rounding leaves goes to those that lost most of it.

@@ -9,7 +9,6 @@ use super::monomial::Monomials;
 use super::{Binning, Grids, Landmarks, Map, State, binning, fourier};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
-use crate::kernel::InDomain;
 use crate::plan::available_memory;
 use crate::source::{Arrays, Batch, Source, Target};
 use crate::stat::{CellSets, Sample};
@@ -363,7 +362,7 @@ impl MapSpec {
         } else {
             self.check(source.input_dim(), engine.memory_limit())?
         }
-        let source = &InDomain::checked(engine, source, &self.kernel)?;
+        self.kernel.check_source(engine, source)?;
         let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
         let map = self.fit_to(engine, source, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;

@@ -12,6 +12,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod binning;
+mod certificates;
+mod compile;
 mod golden;
 mod hostile;
 mod input;

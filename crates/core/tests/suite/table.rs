@@ -4,7 +4,7 @@ use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
     Arrays, Bins, Choice, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix,
-    MatrixView, Method, Rows, Target,
+    MatrixView, Method, Rows, Scalar, Target,
 };
 use bochner_testkit::{densify, sparse};
 
@@ -145,4 +145,9 @@ pub(crate) fn sample(rows: Rows<'_, f64>, seed: u64) -> Sample {
 pub(crate) fn fitted(spec: &MapSpec) -> Map {
     let (dense, _) = rows(60);
     spec.fit(&Engine::default(), &sample(Rows::from(&dense), spec.seed)).unwrap()
+}
+
+/// z(x)·z(y) of rows i and j.
+pub(crate) fn inner<T: Scalar>(z: &Matrix<T>, i: usize, j: usize) -> f64 {
+    z.row(i).iter().zip(z.row(j)).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
 }
