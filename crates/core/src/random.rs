@@ -8,11 +8,13 @@
 //! index) owns 2³² blocks, enough for rejection sampling. Elementary functions come from `libm`, which gives the same bits on
 //! every platform. `docs/book/chance.md`.
 
+mod hashed;
 mod numbers;
 mod quasi;
 
 use std::f64::consts::PI;
 
+pub(crate) use hashed::Hashed;
 pub(crate) use numbers::Numbers;
 pub(crate) use quasi::Halton;
 
@@ -46,6 +48,10 @@ pub enum Stream {
     Parts = 12,
     /// The choice of landmarks; `index` numbers the stages of a choice.
     Landmarks = 13,
+    /// Places and signs of key `index` in a sparse random matrix.
+    Hashes = 14,
+    /// Signs, places and permutations of a sketch; `index` numbers its columns or blocks.
+    Sketches = 15,
 }
 
 /// The numbers of one (seed, stream, index), in order.
