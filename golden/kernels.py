@@ -6,6 +6,7 @@ Each kernel is a Python expression beside its text; Matérn's of any smoothness 
 """
 
 import json
+from itertools import combinations, combinations_with_replacement
 from mpmath import acos, besselk, cos, exp, fabs, fprod, fsum, gamma, mp, mpf, pi, sin, sqrt
 
 mp.dps = 40
@@ -14,6 +15,11 @@ ROWS = [["0.25", "1.5", "0", "2"], ["1", "0.5", "0.75", "2"], ["0", "0", "3", "0
 
 def dot(x, y):
     return fsum(a * b for a, b in zip(x, y))
+
+
+def products(x, y, degree, choose):
+    sets = (chosen for size in range(1, degree + 1) for chosen in choose(range(len(x)), size))
+    return fsum(fprod(x[j] * y[j] for j in chosen) for chosen in sets)
 
 
 def over(x, y, s):
@@ -60,6 +66,10 @@ KERNELS = {
     "linear": dot,
     "bilinear(matrix=[[2,1],[1,3]])[1,3]": lambda x, y: 2 * x[1] * y[1] + x[1] * y[3] + x[3] * y[1] + 3 * x[3] * y[3],
     "poly(degree=3,gamma=0.5,c=0.25)": lambda x, y: (dot(x, y) / 2 + mpf("0.25")) ** 3,
+    "series(coefficients=[0.5,1,0,0.25])": lambda x, y: mpf("0.5") + dot(x, y) + dot(x, y) ** 3 / 4,
+    "parabolic": lambda x, y: dot(x, y) + dot(x, x) * dot(y, y),
+    "monomials(degree=3)": lambda x, y: products(x, y, 3, combinations_with_replacement),
+    "interactions(degree=3)": lambda x, y: products(x, y, 3, combinations),
     "all_subsets": lambda x, y: fprod(1 + a * b for a, b in zip(x, y)),
     "gaussian(sigma=1.5)": G("1.5"),
     "gaussian(sigma=[1,2,0.5,3])": G(["1", "2", "0.5", "3"]),

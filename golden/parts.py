@@ -2,17 +2,21 @@
 
     python golden/parts.py > golden/parts.json        (needs mpmath)
 
-Spectral laws, signs, rectified units, positive features, sampled spectra and structured frequencies, each written here from docs/book/fourier.md and docs/book/compiler.md with 40 digits;
+Spectral laws, signs, rectified units, positive features, sampled spectra, structured frequencies, sketches and hashed products, each written here from docs/book/fourier.md, docs/book/compiler.md, docs/book/sketches.md and
+docs/book/liftings.md with 40 digits;
 Philox, normals and Haar matrices are those of features.py.
 """
 
 import json
+from itertools import combinations
 
-from mpmath import cos, cosh, exp, log, mpf, pi, sin, sqrt
+from mpmath import cos, cosh, exp, log, mpc, mpf, pi, sin, sqrt
 
 from features import FREQUENCIES, LENGTHS, Draws, haar_column
 
 SIGNS = 11
+HASHES = 14
+SKETCHES = 15
 
 
 def gamma(draws, shape):
@@ -190,6 +194,71 @@ def structured(sigma):
     return features
 
 
+def below(draws, n):
+    fair = 2**64 - 1 - (2**64 - 1) % n
+    while True:
+        word = draws.word() << 32 | draws.word()
+        if word < fair:
+            return word % n
+
+
+def product_sketch(degree, gamma, c):
+    """Complex signs and Walsh–Hadamard transforms, the columns permuted anew for each block and factor."""
+
+    def features(rows, D, seed):
+        d, draws = len(rows[0]), D // 2
+        variables = d + (c > 0)
+        n = 1 << (variables - 1).bit_length()
+        out = [[] for _ in rows]
+        for block in range(-(-draws // n)):
+            factors = []
+            for t in range(degree):
+                stream, order, columns = Draws(seed, SKETCHES, block << 8 | t), list(range(n)), []
+                for j in range(d + 1):
+                    if j < n:
+                        other = j + below(stream, n - j)
+                        order[j], order[other] = order[other], order[j]
+                    columns.append((order[min(j, n - 1)], stream.word() & 3))
+                factors.append(columns)
+            for i, x in enumerate(rows):
+                u = [mpf(a) for a in x] + [sqrt(mpf(c) / mpf(gamma))] * (c > 0)
+                for row in range(min(n, draws - block * n)):
+                    value = mpc(1)
+                    for columns in factors:
+                        value *= sum(mpc(0, 1) ** turn * (-1) ** bin(place & row).count("1") * a for (place, turn), a in zip(columns, u))
+                    value *= mpf(gamma) ** (mpf(degree) / 2) / sqrt(mpf(draws))
+                    out[i] += [value.real, value.imag]
+        return out
+
+    return features
+
+
+def hashed_interactions(degree):
+    """Products of different columns, added with a sign where the mixed columns say."""
+
+    def mixed(key):
+        key = key * 0x9E3779B97F4A7C15 % 2**64
+        key = (key ^ key >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        key = (key ^ key >> 27) * 0x94D049BB133111EB % 2**64
+        return key ^ key >> 31
+
+    def features(rows, D, seed):
+        out = []
+        for x in rows:
+            row = [mpf(0)] * D
+            for size in range(1, degree + 1):
+                for chosen in combinations(range(len(x)), size):
+                    key = 0
+                    for column in chosen:
+                        key = mixed(key ^ (column + 1))
+                    word = Draws(seed, HASHES, key).word()
+                    row[(word >> 1) * D >> 31] += (-1) ** (word & 1) * prod(mpf(x[j]) for j in chosen)
+            out.append(row)
+        return out
+
+    return features
+
+
 FOURIER = {"kind": "fourier", "form": "pairs", "draw": "independent"}
 COMPILED = {"kind": "compiled", "bins": None}
 ROWS = [[0.25, 1.5, 3.0], [0.0, 0.0, 0.0], [1.0, 0.125, 0.5]]
@@ -210,6 +279,9 @@ CASES = [
     ("arc_cosine(order=2)", COMPILED, 5, 14, ROWS, hinges(2)),
     ("exp(0.5*linear)", COMPILED, 6, 15, ROWS, positive("0.5")),
     ("chi2", COMPILED, 15, 16, ROWS, chi2),
+    ("poly(degree=3,gamma=0.5,c=0.75)", COMPILED, 14, 17, ROWS, product_sketch(3, 0.5, 0.75)),
+    ("poly(degree=2)", {"kind": "sketch", "sketch": "product"}, 10, 18, ROWS, product_sketch(2, 1, 0)),
+    ("interactions(degree=2)", COMPILED, 5, 19, ROWS, hashed_interactions(2)),
 ]
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ is solved; and the result says how far it is from the exact kernel's.
 * :class:`Kernel` is an expression of kernels, such as ``0.7 * Gaussian(sigma=2)["age", "income"] + Linear()``; :func:`Gaussian`,
   :func:`Laplace`, :func:`Matern` and so on are what it is made of.
 * :class:`KernelMap` turns rows into features of any kernel. :class:`FourierFeatures` and :class:`LandmarkFeatures` take the place of
-  scikit-learn's ``RBFSampler`` and ``Nystroem``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
+  scikit-learn's ``RBFSampler`` and ``Nystroem``, :class:`SketchFeatures` that of ``PolynomialCountSketch``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
+* :class:`Lifting` has the monomials, the products of columns or the parabola themselves; :class:`Region` is the ball of a separator.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
   from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel.
 * :class:`Certificate` is what each of them promises about its kernel error; :func:`features_for`, :func:`grids_for`,
@@ -35,17 +36,23 @@ if _TYPE_CHECKING:
         ExponentialChi2,
         Gaussian,
         Hat,
+        Interactions,
         Intersection,
         Kernel,
         Laplace,
         Linear,
         Matern,
+        Monomials,
+        Parabolic,
         Polynomial,
         RadialSinc,
         RationalQuadratic,
+        Series,
         Sinc,
     )
     from .learners import KernelClassifier, KernelRegressor
+    from .liftings import Lifting, Region
+    from .sketches import SketchFeatures
 
 # Where each name lives. They are imported when first asked for: the command should not wait for scikit-learn.
 _HOMES = {
@@ -67,6 +74,7 @@ _HOMES = {
     "Gaussian": ".kernels",
     "grids_for": ".certify",
     "Hat": ".kernels",
+    "Interactions": ".kernels",
     "Intersection": ".kernels",
     "Kernel": ".kernels",
     "KernelClassifier": ".learners",
@@ -76,12 +84,18 @@ _HOMES = {
     "LandmarkFeatures": ".features",
     "landmarks_for_margin": ".certify",
     "Laplace": ".kernels",
+    "Lifting": ".liftings",
     "Linear": ".kernels",
     "Matern": ".kernels",
+    "Monomials": ".kernels",
+    "Parabolic": ".kernels",
     "Polynomial": ".kernels",
     "RadialSinc": ".kernels",
     "RationalQuadratic": ".kernels",
+    "Region": ".liftings",
+    "Series": ".kernels",
     "Sinc": ".kernels",
+    "SketchFeatures": ".sketches",
 }
 
 __all__ = [
@@ -103,6 +117,7 @@ __all__ = [
     "Gaussian",
     "grids_for",
     "Hat",
+    "Interactions",
     "Intersection",
     "Kernel",
     "KernelClassifier",
@@ -112,12 +127,18 @@ __all__ = [
     "LandmarkFeatures",
     "landmarks_for_margin",
     "Laplace",
+    "Lifting",
     "Linear",
     "Matern",
+    "Monomials",
+    "Parabolic",
     "Polynomial",
     "RadialSinc",
     "RationalQuadratic",
+    "Region",
+    "Series",
     "Sinc",
+    "SketchFeatures",
     "__version__",
 ]
 

@@ -533,6 +533,69 @@ def AllSubsets() -> Kernel:
     return _named("all_subsets")
 
 
+def Series(coefficients) -> Kernel:
+    """Σ aₙ (x·y)ⁿ: any function of x·y with Taylor coefficients that are not negative.
+
+    Parameters
+    ----------
+    coefficients : array-like of shape (n_coefficients,)
+        a₀, a₁, …, up to degree 64.
+
+    Examples
+    --------
+    >>> from bochner import Series
+    >>> Series([1, 1, 0.5])
+    Kernel('series(coefficients=[1,1,0.5])')
+    """
+    return _named("series", coefficients=coefficients)
+
+
+def Parabolic() -> Kernel:
+    """x·y + ‖x‖² ‖y‖²: the kernel of (x, ‖x‖²), whose hyperplanes are spheres.
+
+    Examples
+    --------
+    >>> from bochner import Parabolic
+    >>> Parabolic()
+    Kernel('parabolic')
+    """
+    return _named("parabolic")
+
+
+def Monomials(degree) -> Kernel:
+    """Σ xᵃ yᵃ over all monomials of degree 1 to ``degree``, each of weight 1.
+
+    Parameters
+    ----------
+    degree : int
+        The highest degree, from 1 to 64.
+
+    Examples
+    --------
+    >>> from bochner import Constant, Monomials
+    >>> Constant() + Monomials(degree=2)
+    Kernel('constant + monomials(degree=2)')
+    """
+    return _named("monomials", degree=degree)
+
+
+def Interactions(degree) -> Kernel:
+    """Σ ∏ xⱼyⱼ over all sets of 1 to ``degree`` different columns.
+
+    Parameters
+    ----------
+    degree : int
+        Columns of the largest product, from 1 to 64.
+
+    Examples
+    --------
+    >>> from bochner import Interactions
+    >>> Interactions(degree=2)
+    Kernel('interactions(degree=2)')
+    """
+    return _named("interactions", degree=degree)
+
+
 def Chi2() -> Kernel:
     """Σ 2xⱼyⱼ / (xⱼ + yⱼ), for entries that are not negative.
 

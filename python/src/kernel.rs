@@ -2,10 +2,11 @@
 
 use bochner::certify;
 use bochner::kernel::definiteness;
+use bochner::map::Region;
 use bochner::{
     AnyRows, Engine, Error, Event, FourierForm, Kernel, MapSpec, Matrix, Method, Result, Rows, Scalar,
 };
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -236,4 +237,22 @@ pub(crate) fn features_for_distance(kernel: &str, epsilon: f64, delta: f64) -> P
 #[pyfunction]
 pub(crate) fn landmarks_for_margin(margin: f64, epsilon: f64, delta: f64) -> PyResult<usize> {
     certify::landmarks_for_margin(margin, epsilon, delta).map_err(to_python)
+}
+
+/// What a separator of (x, ‖x‖²) is: its kind, the centre or the normal, the radius or the offset.
+#[pyfunction]
+pub(crate) fn region_of<'py>(
+    py: Python<'py>,
+    weights: PyReadonlyArray1<'py, f64>,
+    intercept: f64,
+) -> PyResult<(&'static str, Option<Bound<'py, PyArray1<f64>>>, Option<f64>)> {
+    let region = Region::of_separator(weights.as_slice()?, intercept).map_err(to_python)?;
+    let (kind, vector, number) = match region {
+        Region::Ball { centre, radius } => ("ball", Some(centre), Some(radius)),
+        Region::Outside { centre, radius } => ("outside", Some(centre), Some(radius)),
+        Region::HalfSpace { normal, offset } => ("half-space", Some(normal), Some(offset)),
+        Region::Empty => ("empty", None, None),
+        Region::Everything => ("everything", None, None),
+    };
+    Ok((kind, vector.map(|vector| PyArray1::from_vec(py, vector)), number))
 }

@@ -20,7 +20,7 @@ mod _core {
     #[pymodule_export]
     use super::kernel::{
         canonical_kernel, check_gram, diagonal, distances, explain, features_for, features_for_distance,
-        gram, grids_for, landmarks_for_margin,
+        gram, grids_for, landmarks_for_margin, region_of,
     };
     #[pymodule_export]
     use super::main;

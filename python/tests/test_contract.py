@@ -22,10 +22,12 @@ from bochner import (
     KernelSVC,
     LandmarkFeatures,
     Laplace,
+    Lifting,
     Linear,
+    SketchFeatures,
 )
 
-TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0)]
+TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0), Lifting(), SketchFeatures(random_state=0)]
 LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC()]
 ALL = TRANSFORMERS + LEARNERS
 
@@ -51,6 +53,13 @@ def name(estimator):
         KernelMap("poly(degree=2,c=1)", method="exact"),
         KernelMap("laplace", bins=4),
         KernelMap(method="k-means++", n_components=20),
+        Lifting(),
+        Lifting("parabolic"),
+        Lifting("interactions", degree=3),
+        Lifting(weights="unit", include_bias=False),
+        SketchFeatures(),
+        SketchFeatures(method="tensor", degree=3, c=1),
+        SketchFeatures("series(coefficients=[0,0,1,1])", n_components=20),
         BinningFeatures(),
         BinningFeatures("hat(width=3)", bins="hashed", n_slots=8),
         KernelRegressor(),

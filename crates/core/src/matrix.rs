@@ -203,6 +203,15 @@ impl<T: Scalar> Csr<T> {
         self.starts.push(self.indices.len());
     }
 
+    /// Appends the rows of another with as many columns.
+    pub(crate) fn append(&mut self, other: &Csr<T>) {
+        debug_assert_eq!(self.columns, other.columns);
+        let before = self.indices.len();
+        self.starts.extend(other.starts[1..].iter().map(|start| before + start));
+        self.indices.extend_from_slice(&other.indices);
+        self.values.extend_from_slice(&other.values);
+    }
+
     /// Row boundaries, column indices and values.
     pub fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<T>) {
         (self.starts, self.indices, self.values)

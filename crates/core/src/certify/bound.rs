@@ -91,7 +91,10 @@ impl Bound {
                 let count = rows.count() as u64;
                 Bound::Residual { rows: count, mean: sum / count.max(1) as f64, largest }
             }
-            Method::Compiled { .. } | Method::Fourier { .. } | Method::Taylor { .. } => {
+            Method::Compiled { .. }
+            | Method::Fourier { .. }
+            | Method::Taylor { .. }
+            | Method::Sketch { .. } => {
                 let Some(recipe) = map.spec().recipe(map.input_dim())? else {
                     return Ok(Bound::MeasuredOnly);
                 };

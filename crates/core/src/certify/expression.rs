@@ -117,7 +117,7 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
                 _ => None,
             }
         }
-        How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
+        How::Sketch { .. } | How::Hashed | How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
     }
 }
 

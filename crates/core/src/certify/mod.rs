@@ -12,6 +12,7 @@ mod bound;
 mod expression;
 mod measured;
 mod needed;
+mod sketch;
 
 use std::fmt;
 
@@ -24,6 +25,7 @@ pub use needed::{
     features_for, features_for_distance, features_for_domain, fourier_variance, grids_for,
     landmarks_for_margin,
 };
+pub use sketch::sketch_variance;
 
 use crate::engine::Check;
 use crate::stat::Sample;
@@ -166,7 +168,7 @@ impl Probe<'_> {
             }
             // The error is at most max k(x, x).
             Method::Landmarks { .. } => largest,
-            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } => {
+            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } | Method::Sketch { .. } => {
                 let mut longest = 0.0f64;
                 let all: Vec<usize> = (0..self.count()).collect();
                 self.look(&all, &|_| Ok(()), |numbers, features| {

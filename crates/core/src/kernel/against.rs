@@ -95,9 +95,9 @@ enum Finish {
         factor: f64,
         profile: Profile,
     },
-    /// Of x·y; ‖y‖² of each y where lengths are needed.
+    /// Of x·y, by the kernel's own formula; ‖y‖² of each y where lengths are needed.
     Inner {
-        inner: Inner,
+        kernel: Kernel,
         squares: Vec<f64>,
     },
 }
@@ -182,6 +182,14 @@ impl Kernel {
 }
 
 impl Kernel {
+    /// The function of x·y that a leaf is, if it is one.
+    fn inner(&self) -> Option<Inner<'_>> {
+        match self.form() {
+            Some(Form::Inner(inner)) => Some(inner),
+            _ => None,
+        }
+    }
+
     fn has_angles(&self) -> bool {
         matches!(self, Kernel::ArcCosine { .. }) || self.parts().iter().any(Kernel::has_angles)
     }
@@ -253,7 +261,9 @@ impl<T: Scalar> Node<T> {
         let (what, finish) = match (form, kernel.simple()) {
             (Form::Constant, _) => return Ok(Node::Constant),
             (_, Some(simple)) => (simple, Finish::Nothing),
-            (Form::Inner(inner), None) => (Simple::Product, Finish::Inner { inner, squares: Vec::new() }),
+            (Form::Inner(_), None) => {
+                (Simple::Product, Finish::Inner { kernel: kernel.clone(), squares: Vec::new() })
+            }
             (Form::Bilinear(form), None) => {
                 let factor = form.factor()?;
                 prepare.lift =
@@ -280,13 +290,13 @@ impl<T: Scalar> Node<T> {
                 }
                 (Simple::Decay { distance: Distance::Absolute, rate: 1.0 }, Finish::Nothing)
             }
-            (Form::Factors { .. } | Form::Terms { .. }, None) => return Ok(pairs()),
+            (Form::Factors { .. } | Form::Terms { .. } | Form::Symmetric { .. }, None) => return Ok(pairs()),
         };
         let prepared = prepare.rows(rows);
         let view = prepared.as_ref().map_or(*rows, OwnedRows::view);
         let finish = match finish {
-            Finish::Inner { inner, .. } if inner.needs_lengths() => {
-                Finish::Inner { inner, squares: squares(&view) }
+            Finish::Inner { kernel, .. } if kernel.inner().is_some_and(Inner::needs_lengths) => {
+                Finish::Inner { kernel, squares: squares(&view) }
             }
             finish => finish,
         };
@@ -359,10 +369,12 @@ impl Finish {
             Finish::Radial { factor, profile } => {
                 out.iter_mut().for_each(|value| *value = T::from_f64(profile.value(factor * value.to_f64())));
             }
-            Finish::Inner { inner, squares } if squares.is_empty() => {
-                out.iter_mut().for_each(|value| *value = T::from_f64(inner.value(value.to_f64(), 0.0, 0.0)));
-            }
-            Finish::Inner { inner, squares: theirs } => {
+            Finish::Inner { kernel, squares: theirs } => {
+                let Some(inner) = kernel.inner() else { return };
+                if !inner.needs_lengths() {
+                    let of = |value: f64| T::from_f64(inner.value(value, 0.0, 0.0));
+                    return out.iter_mut().for_each(|value| *value = of(value.to_f64()));
+                }
                 let own = self::squares(rows);
                 for (out, xx) in out.chunks_exact_mut(count).zip(own) {
                     out.iter_mut()

@@ -25,12 +25,15 @@ mod laplace;
 mod linear;
 mod matern;
 mod own;
+mod parabolic;
 mod polynomial;
 mod quadratic;
 mod rational_quadratic;
+mod series;
 mod sinc;
 mod spectrum;
 mod subsets;
+mod symmetric;
 mod text;
 mod value;
 mod width;
@@ -78,8 +81,25 @@ pub enum Kernel {
         /// What is added; not negative.
         c: f64,
     },
+    /// a₀ + a₁·(x·y) + a₂·(x·y)² + …
+    Series {
+        /// a₀, a₁, …, none negative.
+        coefficients: Vec<f64>,
+    },
+    /// x·y + ‖x‖²·‖y‖²
+    Parabolic,
     /// ∏ (1 + xⱼyⱼ)
     AllSubsets,
+    /// The products of 1 to degree columns, each with itself too
+    Monomials {
+        /// At least 1.
+        degree: u32,
+    },
+    /// The products of 1 to degree different columns
+    Interactions {
+        /// At least 1.
+        degree: u32,
+    },
     /// exp(−‖x − y‖² / (2·sigma²))
     Gaussian {
         /// The width, in the units of the rows; γ = 1/(2·sigma²).
@@ -359,8 +379,25 @@ impl Kernel {
             return Err(Error::Parameter { name: "the levels of a kernel", expected: "at most 64", found });
         }
         match self {
-            Kernel::Constant | Kernel::Linear | Kernel::AllSubsets | Kernel::Chi2 | Kernel::Intersection => {
-                Ok(())
+            Kernel::Constant
+            | Kernel::Linear
+            | Kernel::Parabolic
+            | Kernel::AllSubsets
+            | Kernel::Chi2
+            | Kernel::Intersection => Ok(()),
+            Kernel::Series { coefficients } => {
+                let count = coefficients.len();
+                let counted = (1..=symmetric::MOST + 1).contains(&count);
+                within("the coefficients of series", "1 to 65 numbers", count as f64, counted)?;
+                let mut wrong = coefficients.iter().filter(|a| !(0.0..=1e18).contains(*a));
+                if let Some(a) = wrong.next() {
+                    return within("coefficients", "between 0 and 1e18", *a, false);
+                }
+                let sum = coefficients.iter().sum();
+                within("the sum of the coefficients of series", "above 0", sum, sum > 0.0)
+            }
+            Kernel::Monomials { degree } | Kernel::Interactions { degree } => {
+                within("degree", "between 1 and 64", f64::from(*degree), (1..=64).contains(degree))
             }
             Kernel::Bilinear { form } => form.validate(),
             Kernel::Polynomial { degree, gamma, c } => {

@@ -50,7 +50,14 @@ impl fmt::Display for Kernel {
                 }
                 f.write_str(")")
             }
+            Kernel::Series { coefficients } => {
+                let texts: Vec<String> = coefficients.iter().map(|a| number(*a)).collect();
+                write!(f, "series(coefficients=[{}])", texts.join(","))
+            }
+            Kernel::Parabolic => f.write_str("parabolic"),
             Kernel::AllSubsets => f.write_str("all_subsets"),
+            Kernel::Monomials { degree } => write!(f, "monomials(degree={degree})"),
+            Kernel::Interactions { degree } => write!(f, "interactions(degree={degree})"),
             Kernel::Gaussian { sigma } => write!(f, "gaussian(sigma={sigma})"),
             Kernel::Laplace { scale } => write!(f, "laplace(scale={scale})"),
             Kernel::Exponential { scale } => write!(f, "exponential(scale={scale})"),

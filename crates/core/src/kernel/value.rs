@@ -1,18 +1,19 @@
 //! The exact value of a kernel for two rows: the reference for everything that approximates it.
 //!
 //! ```text
-//! inner      p(x·y, ‖x‖², ‖y‖²)                  linear, poly, arc-cosine
+//! inner      p(x·y, ‖x‖², ‖y‖²)                  linear, poly, series, parabolic, arc-cosine
 //! radial     p(Σ ((xⱼ − yⱼ)/sⱼ)²)                gaussian, exponential, matern, rational quadratic, radial sinc
 //! absolute   exp(−Σ |xⱼ − yⱼ|/sⱼ)                laplace
 //! factors    ∏ p(xⱼ, yⱼ; sⱼ)                     cauchy, sinc, hat, all subsets
 //! terms      p(Σ t(xⱼ, yⱼ))                      χ², intersection
+//! symmetric  of all products xⱼyⱼ                monomials, interactions
 //! ```
 //! Each is one pass over the columns where either row is not zero: a column of two zeros adds 0 to a sum and multiplies a product by 1.
 
 use super::{Function, Quadratic};
 use super::{
     Kernel, Width, arc_cosine, cauchy, chi2, columns, exponential, gaussian, hat, intersection, laplace,
-    linear, matern, polynomial, rational_quadratic, sinc, subsets,
+    linear, matern, parabolic, polynomial, rational_quadratic, series, sinc, subsets, symmetric,
 };
 use crate::{Rows, Scalar};
 
@@ -20,12 +21,13 @@ use crate::{Rows, Scalar};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form<'a> {
     Constant,
-    Inner(Inner),
+    Inner(Inner<'a>),
     Bilinear(&'a Quadratic),
     Radial { width: &'a Width, profile: Profile },
     Absolute { width: &'a Width },
     Factors { width: &'a Width, factor: fn(f64, f64, f64) -> f64 },
     Terms { term: fn(f64, f64) -> f64, profile: Option<Profile> },
+    Symmetric { degree: u32, repeated: bool },
 }
 
 /// A function of a sum, with a parameter.
@@ -43,24 +45,28 @@ impl Profile {
 
 /// A function of x·y.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Inner {
+pub(crate) enum Inner<'a> {
     Linear,
     Polynomial { degree: u32, gamma: f64, c: f64 },
+    Series(&'a [f64]),
+    Parabolic,
     ArcCosine { order: u32 },
 }
 
-impl Inner {
+impl Inner<'_> {
     pub(crate) fn value(self, inner: f64, xx: f64, yy: f64) -> f64 {
         match self {
             Inner::Linear => linear::value(inner),
             Inner::Polynomial { degree, gamma, c } => polynomial::value(inner, degree, gamma, c),
+            Inner::Series(coefficients) => series::value(inner, coefficients),
+            Inner::Parabolic => parabolic::value(inner, xx, yy),
             Inner::ArcCosine { order } => arc_cosine::value(inner, xx, yy, order),
         }
     }
 
     /// Whether it depends on the lengths too.
     pub(crate) fn needs_lengths(self) -> bool {
-        matches!(self, Inner::ArcCosine { .. })
+        matches!(self, Inner::ArcCosine { .. } | Inner::Parabolic)
     }
 }
 
@@ -76,7 +82,11 @@ impl Kernel {
             Kernel::Linear => Form::Inner(Inner::Linear),
             Kernel::Bilinear { form } => Form::Bilinear(form),
             &Kernel::Polynomial { degree, gamma, c } => Form::Inner(Inner::Polynomial { degree, gamma, c }),
+            Kernel::Series { coefficients } => Form::Inner(Inner::Series(coefficients)),
+            Kernel::Parabolic => Form::Inner(Inner::Parabolic),
             Kernel::AllSubsets => Form::Factors { width: ONE, factor: subsets::factor },
+            &Kernel::Monomials { degree } => Form::Symmetric { degree, repeated: true },
+            &Kernel::Interactions { degree } => Form::Symmetric { degree, repeated: false },
             Kernel::Gaussian { sigma } => radial(sigma, gaussian::profile, 0.0),
             Kernel::Laplace { scale } => Form::Absolute { width: scale },
             Kernel::Exponential { scale } => radial(scale, exponential::profile, 0.0),
@@ -156,6 +166,9 @@ impl Kernel {
             Form::Radial { width, profile } => profile.value(square(width, pairs)),
             Form::Absolute { width } => laplace::profile(absolute(width, pairs)),
             Form::Factors { width, factor } => pairs.map(|(at, a, b)| factor(a, b, width.at(at))).product(),
+            Form::Symmetric { degree, repeated } => {
+                symmetric::value(pairs.map(|(_, a, b)| a * b), degree, repeated)
+            }
             Form::Terms { term, profile } => {
                 let sum = pairs.map(|(_, a, b)| term(a, b)).sum();
                 profile.map_or(sum, |profile| profile.value(sum))

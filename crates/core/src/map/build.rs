@@ -2,6 +2,7 @@
 //!
 //! Each part that draws has a seed of its own, a function of the map's seed and the part's place in the tree; an expression of one part has the map's.
 
+use super::combination::Combinations;
 use super::compile::{How, Recipe};
 use super::exact::Exact;
 use super::fourier::Ask;
@@ -10,6 +11,7 @@ use super::homogeneous::Homogeneous;
 use super::part::Part;
 use super::positive::Positive;
 use super::sign::{Projection, Subsets};
+use super::sketch::Sketched;
 use super::{Binning, Fourier, FrequencyDraw, Grids};
 use crate::engine::Check;
 use crate::kernel::{RowFactor, columns_of};
@@ -43,9 +45,9 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn part(&mut self, recipe: &Recipe) -> Result<Part> {
-        // A leaf on some columns is a leaf of rows that have these only; Fourier features and grids choose for themselves, and so do the projections of a polynomial.
+        // A leaf on some columns is a leaf of rows that have these only; Fourier features and grids choose for themselves.
         if let (Kernel::Restricted { columns, .. }, false) =
-            (&recipe.kernel, matches!(recipe.how, How::Fourier { .. } | How::Grids { .. } | How::Multiply(_)))
+            (&recipe.kernel, matches!(recipe.how, How::Fourier { .. } | How::Grids { .. }))
         {
             let columns: Vec<usize> = columns_of(columns).collect();
             let recipe = unrestricted(recipe);
@@ -78,6 +80,22 @@ impl<'a> Builder<'a> {
                 Part::Hinges(Hinges::build(order, features, columns, self.next_seed(), self.check)?)
             }
             How::Subsets => Part::Subsets(Subsets::new(features, columns, self.next_seed())),
+            How::Sketch { sketch } => {
+                let &Kernel::Polynomial { degree, gamma, c } = &recipe.kernel else {
+                    return Err(wrong(recipe));
+                };
+                Part::Sketched(Sketched::new(
+                    *sketch,
+                    (degree, gamma, c),
+                    features,
+                    columns,
+                    self.next_seed(),
+                ))
+            }
+            How::Hashed => {
+                let (degree, repeated) = Combinations::of(&recipe.kernel).ok_or_else(|| wrong(recipe))?;
+                Part::Hashed(Combinations::hashed(features, degree, repeated, self.next_seed())?)
+            }
             How::Grids { width } => {
                 let law = recipe.kernel.grid_law(columns).ok_or_else(|| wrong(recipe))?;
                 let count = features / (width * law.outputs());

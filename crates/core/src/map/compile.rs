@@ -8,9 +8,14 @@
 //!                     factors; what remains is multiplied out where the product of the sizes is at most D, else draw by draw
 //! f·K·f, normalised   features times f(x), or over √K(x, x)
 //! exp K               a law, if K is shift-invariant; else positive features of the features of K
+//! (γ·x·y + c)ᵖ        all monomials where they fit, else a sketch: signs and Hadamard transforms where D is at least the padded columns, count sketches for wider rows
+//! Σ aₙ·(x·y)ⁿ         the powers side by side: those with few monomials exactly, the others sketched with shares in proportion to aₙ
+//! products of columns each a feature where they fit, else hashed
 //! ```
 //! A [`Recipe`] is what was decided, as plain data and a function of kernel, columns and size alone: a model file holds the kernel, and the same recipe is made again.
 
+use super::combination::Combinations;
+use super::sketch::{self, Sketch};
 use super::{FourierForm, FrequencyDraw, exact, homogeneous};
 use crate::kernel::{Function, columns_of};
 use crate::{Error, Kernel, Result};
@@ -60,6 +65,13 @@ pub enum How {
         /// Slots of each grid.
         width: usize,
     },
+    /// A sketch of the polynomial kernel.
+    Sketch {
+        /// Which one.
+        sketch: Sketch,
+    },
+    /// Products of columns, hashed with signs.
+    Hashed,
     /// A projection on random signs, of the features of the part.
     Projected(Box<Recipe>),
     /// Fourier features of a Gaussian of the features of an additive kernel.
@@ -212,16 +224,19 @@ impl Compiler {
         };
         match (inner, self.size(kernel)) {
             (_, Some(features)) if features <= budget => made(How::Exact, features),
-            (&Kernel::Polynomial { degree, gamma, c }, _) => {
-                let linear = gamma * Kernel::Linear;
-                let inner = if c > 0.0 { linear + c * Kernel::Constant } else { linear };
-                let inner = match kernel {
-                    Kernel::Restricted { columns, .. } => inner.on(columns.clone())?,
-                    _ => inner,
-                };
-                let projected = |_| self.projected(&inner, budget);
-                made(How::Multiply((0..degree).map(projected).collect::<Result<_>>()?), budget)
+            (Kernel::Polynomial { .. }, _) => {
+                let sketch = sketch::usual(inner, columns, budget);
+                made(How::Sketch { sketch }, sketch.features(budget))
             }
+            (Kernel::Series { coefficients }, _) => {
+                let powers = powers(coefficients);
+                let powers = match kernel {
+                    Kernel::Restricted { columns, .. } => powers.on(columns.clone())?,
+                    _ => powers,
+                };
+                self.compile(&powers, budget)
+            }
+            (products, _) if Combinations::of(products).is_some() => made(How::Hashed, budget),
             (Kernel::AllSubsets, _) => made(How::Subsets, budget),
             (Kernel::ArcCosine { .. }, _) => made(How::Hinges, budget),
             (Kernel::ExponentialChi2 { .. }, _) => {
@@ -312,10 +327,12 @@ impl Compiler {
             }
             _ => {}
         }
-        // Draw by draw: a pair of Fourier features is one draw, so the others have half as many.
+        // Draw by draw: a pair of Fourier features is one draw, a complex number, and so is one of a sketch; the others have half as many.
         let without_bins = Compiler { bins: None, ..*self };
-        let budget = if drawn.is_some() { budget / 2 * 2 } else { budget };
-        let draws = if drawn.is_some() { budget / 2 } else { budget };
+        let sketched = |factor: &&Kernel| self.sketched(factor, budget / 2).is_some();
+        let paired = budget > 1 && (drawn.is_some() || others.iter().any(sketched));
+        let budget = if paired { budget / 2 * 2 } else { budget };
+        let draws = if paired { budget / 2 } else { budget };
         let mut parts =
             others.iter().map(|factor| without_bins.draws(factor, draws)).collect::<Result<Vec<_>>>()?;
         if let Some(drawn) = &drawn {
@@ -333,13 +350,27 @@ impl Compiler {
         }
     }
 
-    /// Features each of which is an unbiased draw.
+    /// A polynomial as a sketch of so many complex draws, where it has more monomials than that.
+    fn sketched(&self, factor: &Kernel, draws: usize) -> Option<Recipe> {
+        let inner = if let Kernel::Restricted { kernel, .. } = factor { kernel } else { factor };
+        let many = self.size(factor).is_some_and(|size| size > draws);
+        (matches!(inner, Kernel::Polynomial { .. }) && many && draws > 0).then(|| Recipe {
+            kernel: factor.clone(),
+            how: How::Sketch { sketch: Sketch::Product },
+            features: 2 * draws,
+        })
+    }
+
+    /// Features each of which, or each pair of which, is an unbiased draw.
     fn draws(&self, factor: &Kernel, draws: usize) -> Result<Recipe> {
         let project = |inner: Recipe| Recipe {
             kernel: inner.kernel.clone(),
             features: draws,
             how: How::Projected(Box::new(inner)),
         };
+        if let Some(recipe) = self.sketched(factor, draws) {
+            return Ok(recipe);
+        }
         let recipe = self.compile(factor, draws)?;
         Ok(match &recipe.how {
             How::Hinges | How::Subsets | How::Multiply(_) | How::Projected(_) | How::Positive(_)
@@ -350,6 +381,15 @@ impl Compiler {
             _ => project(recipe),
         })
     }
+}
+
+/// Σ aₙ·(x·y)ⁿ as an expression.
+fn powers(coefficients: &[f64]) -> Kernel {
+    Kernel::sum(exact::powers(coefficients).map(|(n, a)| match n {
+        0 => a * Kernel::Constant,
+        1 => a * Kernel::Linear,
+        n => a * Kernel::polynomial(n, 0.0),
+    }))
 }
 
 /// c·K, f·K·f or a normalised K, given how K is made.

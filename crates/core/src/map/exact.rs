@@ -3,6 +3,7 @@
 //! ```text
 //! constant      z(x) = 1                       poly          z(x) = (√(p!/(a₀!…a_d!))·c^(a₀/2)·γ^((p−a₀)/2)·x^a),   a₀ + … + a_d = p
 //! linear        z(x) = x                       all subsets   z(x) = (∏_{j∈S} xⱼ),   S ⊆ {1 … d}
+//! parabolic     z(x) = (x, ‖x‖²)               series        z(x) = (√aₙ·those of (x·y)ⁿ),   n = 0 … p
 //! bilinear      z(x) = Bx,   A = BᵀB           taylor        z(x) = e^(−‖u‖²/2)·(u^a/√a!),   |a| ≤ r,   u = x/σ
 //! ```
 //! z(x)·z(y) = k(x, y): nothing is approximated, but for the last, the Gaussian's series cut after degree r: |k̂ − k| ≤ (‖u‖‖v‖)^(r+1)/(r+1)!·e^(−(‖u‖² + ‖v‖²)/2 + ‖u‖‖v‖), below
@@ -10,10 +11,11 @@
 
 use bochner_simd::{Apply, Isa, Panels};
 
+use super::combination::Combinations;
 use super::monomial::Monomials;
 use super::{Packed, prepared};
 use crate::kernel::{Width, apply};
-use crate::{Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A finite map.
 #[derive(Clone, Debug)]
@@ -27,8 +29,13 @@ pub(crate) enum Exact {
         packed: Packed,
     },
     Polynomial(Monomials),
+    /// √aₙ, and the monomials of degree n.
+    Series(Vec<(f64, Monomials)>),
+    /// So many columns.
+    Parabolic(usize),
     /// So many columns.
     Subsets(usize),
+    Combinations(Combinations),
     /// Widths of the columns.
     Taylor {
         monomials: Monomials,
@@ -46,6 +53,11 @@ pub(super) fn size(kernel: &Kernel, columns: usize) -> Option<usize> {
             let variables = columns + usize::from(*c > 0.0);
             Monomials::count(variables, *degree)
         }
+        Kernel::Series { coefficients } => powers(coefficients)
+            .fold(0, |sum: usize, (n, _)| sum.saturating_add(Monomials::count(columns, n))),
+        Kernel::Parabolic => columns.saturating_add(1),
+        &Kernel::Monomials { degree } => Combinations::count(columns, degree, true),
+        &Kernel::Interactions { degree } => Combinations::count(columns, degree, false),
         Kernel::AllSubsets => u32::try_from(columns)
             .ok()
             .and_then(|d| 1usize.checked_shl(d))
@@ -53,6 +65,11 @@ pub(super) fn size(kernel: &Kernel, columns: usize) -> Option<usize> {
             .unwrap_or(usize::MAX),
         _ => return None,
     })
+}
+
+/// The degrees that a series has, with their coefficients.
+pub(super) fn powers(coefficients: &[f64]) -> impl Iterator<Item = (u32, f64)> {
+    (0u32..).zip(coefficients.iter().copied()).filter(|(_, a)| *a > 0.0)
 }
 
 impl Exact {
@@ -65,8 +82,27 @@ impl Exact {
             &Kernel::Polynomial { degree, gamma, c } => {
                 Exact::Polynomial(Monomials::polynomial(columns, degree, gamma, c))
             }
+            Kernel::Series { coefficients } => Exact::Series(
+                powers(coefficients)
+                    .map(|(n, a)| (a.sqrt(), Monomials::polynomial(columns, n, 1.0, 0.0)))
+                    .collect(),
+            ),
+            Kernel::Parabolic => Exact::Parabolic(columns),
             Kernel::AllSubsets => Exact::Subsets(columns),
-            _ => return Ok(None),
+            leaf => match Combinations::of(leaf) {
+                // Columns of sparse features are numbers of 32 bits.
+                Some((degree, repeated)) if size(leaf, columns).is_some_and(|size| size >> 32 == 0) => {
+                    Exact::Combinations(Combinations::all(columns, degree, repeated))
+                }
+                Some(_) => {
+                    return Err(Error::Unsupported {
+                        what: format!("an exact map of {leaf} of {columns} columns"),
+                        reason: "it has more features than 32 bits can number",
+                        instead: "use a compiled map, which hashes them",
+                    });
+                }
+                None => return Ok(None),
+            },
         }))
     }
 
@@ -81,6 +117,9 @@ impl Exact {
             Exact::Identity(columns) => *columns,
             Exact::Lift { factor, .. } => factor.rows(),
             Exact::Polynomial(monomials) | Exact::Taylor { monomials, .. } => monomials.len(),
+            Exact::Series(powers) => powers.iter().map(|(_, monomials)| monomials.len()).sum(),
+            Exact::Parabolic(columns) => columns + 1,
+            Exact::Combinations(combinations) => combinations.output_dim(),
             Exact::Subsets(columns) => 1 << columns,
         }
     }
@@ -111,6 +150,22 @@ impl Exact {
                     monomials.write(row.iter().map(|x| x.to_f64()), 1.0, &mut scratch, out);
                 });
             }
+            Exact::Series(powers) => {
+                let mut scratch = Vec::new();
+                each(out, &mut |i, mut out| {
+                    rows.densify(i, &mut row);
+                    for (root, monomials) in powers {
+                        let (own, others) = out.split_at_mut(monomials.len());
+                        monomials.write(row.iter().map(|x| x.to_f64()), *root, &mut scratch, own);
+                        out = others;
+                    }
+                });
+            }
+            Exact::Parabolic(columns) => each(out, &mut |i, out| {
+                rows.densify(i, &mut out[..*columns]);
+                out[*columns] = T::from_f64(rows.entries(i).map(|(_, x)| x.to_f64() * x.to_f64()).sum());
+            }),
+            Exact::Combinations(combinations) => combinations.apply(rows, out, stride),
             Exact::Subsets(_) => each(out, &mut |i, out| {
                 rows.densify(i, &mut row);
                 out[0] = T::from_f64(1.0);

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::combination::Combinations;
 use super::compile::{How, Recipe};
+use super::sketch::Sketch;
 use super::{FourierForm, FrequencyDraw};
 
 impl Recipe {
@@ -41,7 +43,13 @@ impl Recipe {
             How::Tensor(parts) => {
                 parts.iter().map(Recipe::variance).sum::<Option<f64>>().filter(|sum| *sum <= 0.0)
             }
-            How::Hinges | How::Subsets | How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
+            How::Hinges
+            | How::Subsets
+            | How::Sketch { .. }
+            | How::Hashed
+            | How::Projected(_)
+            | How::Positive(_)
+            | How::Multiply(_) => None,
         }
     }
 
@@ -56,7 +64,10 @@ impl Recipe {
             How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
             How::Grids { width } => d * features / *width as f64,
             How::Projected(_) | How::OfDistance { .. } | How::Positive(_) => from_inner() * features,
+            How::Sketch { sketch } => sketch.entries(&self.kernel, columns, self.features),
             // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
+            // Products of columns have places by a formula.
+            How::Exact if Combinations::of(&self.kernel).is_some() => 64.0 * d,
             How::Exact | How::Taylor { .. } => 6.0 * features,
             _ => 0.0,
         };
@@ -91,6 +102,13 @@ impl Recipe {
                 let waves = if outputs == 2 { ", a frequency in each" } else { "" };
                 format!("{grids} random grids, hashed to {width} bins each{waves}")
             }
+            How::Sketch { sketch: Sketch::Tensor } => {
+                "TensorSketch: count sketches, multiplied as Fourier transforms".to_owned()
+            }
+            How::Sketch { sketch: Sketch::Product } => {
+                "products of complex signs, by Hadamard transforms".to_owned()
+            }
+            How::Hashed => "products of columns, hashed with signs".to_owned(),
             How::Constant => "a constant".to_owned(),
             How::Projected(_) => "random signs, projecting".to_owned(),
             How::OfDistance { form: FourierForm::Pairs, .. } => "Fourier pairs of a Gaussian on".to_owned(),

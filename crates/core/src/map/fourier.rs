@@ -165,6 +165,11 @@ impl Fourier {
         Ok(Fourier { columns, frequencies, offsets, scale: spectrum.mass.sqrt() })
     }
 
+    /// Whether features are pairs (cos, sin).
+    pub(super) fn is_paired(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
     /// Features, D.
     pub(super) fn output_dim(&self) -> usize {
         if self.offsets.is_empty() { 2 * self.count() } else { self.count() }

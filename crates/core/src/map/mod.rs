@@ -9,6 +9,7 @@
 
 mod binning;
 mod build;
+mod combination;
 mod compile;
 mod exact;
 mod explain;
@@ -22,16 +23,21 @@ mod object;
 mod packed;
 mod part;
 mod positive;
+mod region;
 mod sign;
+mod sketch;
 mod spec;
 
 pub use compile::{How, Recipe};
 pub use landmarks::Choice;
 pub use object::ObjectMap;
 pub use packed::{Family, PerPrecision};
+pub use region::Region;
+pub use sketch::Sketch;
 pub use spec::{Bins, FourierForm, FrequencyDraw, MapSpec, Method};
 
 pub(crate) use binning::{Binning, Grids};
+pub(crate) use combination::Combinations;
 pub(crate) use fourier::Fourier;
 pub(crate) use homogeneous::Homogeneous;
 pub(crate) use landmarks::Landmarks;
@@ -137,18 +143,38 @@ impl Map {
 
     /// Features of all rows without their zeros: for maps whose features are sparse.
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        let State::Binning(binning) = &self.state else { return Err(self.spec.not_sparse()) };
         self.check_rows(rows)?;
-        let entries = (rows.count() as u64).saturating_mul((self.spec.features * binning.outputs()) as u64);
+        let entries = match (&self.state, self.products()) {
+            (State::Binning(binning), _) => {
+                (rows.count() as u64).saturating_mul((self.spec.features * binning.outputs()) as u64)
+            }
+            (_, Some(products)) => (0..rows.count()).fold(0, |sum: u64, i| {
+                let entries = rows.entries(i).filter(|(_, x)| *x != T::default()).count();
+                sum.saturating_add(products.products(entries) as u64)
+            }),
+            _ => return Err(self.spec.not_sparse()),
+        };
         let size = entries.saturating_mul((4 + size_of::<T>()) as u64);
-        engine.check_memory(|| format!("{} × {} features", rows.count(), self.spec.features), 2 * size)?;
-        Ok(engine.install(|| binning.apply_sparse(rows)))
+        engine.check_memory(
+            || format!("{entries} features of {} rows", rows.count()),
+            size.saturating_mul(2),
+        )?;
+        engine.install(|| self.sparse_features(rows))
+    }
+
+    /// The products of columns that the map is made of, if it is.
+    fn products(&self) -> Option<&Combinations> {
+        match &self.state {
+            State::Part(part) => part.products(),
+            _ => None,
+        }
     }
 
     /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
     pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        match &self.state {
-            State::Binning(binning) => Ok(binning.apply_sparse(rows)),
+        match (&self.state, self.products()) {
+            (State::Binning(binning), _) => Ok(binning.apply_sparse(rows)),
+            (_, Some(products)) => Ok(products.apply_sparse(rows)),
             _ => Err(self.spec.not_sparse()),
         }
     }

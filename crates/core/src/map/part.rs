@@ -5,14 +5,16 @@
 //! tensor    z = z₁ ⊗ z₂ ⊗ …                products, exactly    weight    z = f(x)·z₁, z₁/√K(x, x)   f·K·f, normalised
 //! multiply  zᵢ = m^((l−1)/2)·z₁ᵢ·z₂ᵢ·…     products, sketched   nested    z = z₂(z₁(x))              exp, χ², projections
 //! ```
-//! Multiplied features must be independent draws, each unbiased by itself: E Σᵢ m·aᵢ(x)aᵢ(y)·bᵢ(x)bᵢ(y) = m·Σᵢ (k₁/m)(k₂/m) = k₁·k₂. A (cos, sin) pair is one draw, so the others' features
-//! are repeated for its two. Leaves write into the columns of the whole: nothing is copied to join.
+//! Multiplied features must be independent draws, each unbiased by itself: E Σᵢ m·aᵢ(x)aᵢ(y)·bᵢ(x)bᵢ(y) = m·Σᵢ (k₁/m)(k₂/m) = k₁·k₂. A (cos, sin) pair is one draw, e^(iω·x), and so is a
+//! pair of a sketch: pairs are multiplied as complex numbers, E Re(a(x)b(x)·conj(a(y)b(y))) = k₁·k₂. Leaves write into the columns of the whole: nothing is copied to join.
 
+use super::combination::Combinations;
 use super::exact::Exact;
 use super::hinge::Hinges;
 use super::homogeneous::Homogeneous;
 use super::positive::Positive;
 use super::sign::{Projection, Subsets};
+use super::sketch::Sketched;
 use super::{Binning, Fourier};
 use crate::kernel::RowFactor;
 use crate::{Matrix, Rows, Scalar};
@@ -27,6 +29,8 @@ pub(crate) enum Part {
     Subsets(Subsets),
     Projection(Projection),
     Positive(Positive),
+    Sketched(Sketched),
+    Hashed(Combinations),
     /// Hashed.
     Grids(Box<Binning>),
     /// Of some columns of the rows.
@@ -62,11 +66,16 @@ impl Part {
             Part::Subsets(part) => part.output_dim(),
             Part::Projection(part) => part.output_dim(),
             Part::Positive(part) => part.output_dim(),
+            Part::Sketched(part) => part.output_dim(),
+            Part::Hashed(part) => part.output_dim(),
             Part::Grids(part) => part.output_dim(),
             Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => part.output_dim(),
             Part::Join(parts) => parts.iter().map(Part::output_dim).sum(),
             Part::Tensor(parts) => parts.iter().map(Part::output_dim).product(),
-            Part::Multiply(parts) => parts.iter().map(Part::output_dim).max().unwrap_or(0),
+            Part::Multiply(parts) => {
+                let pair = if parts.iter().any(Part::is_paired) { 2 } else { 1 };
+                pair * parts.first().map_or(0, Part::draws)
+            }
             Part::Nested { outer, .. } => outer.output_dim(),
         }
     }
@@ -80,6 +89,8 @@ impl Part {
             Part::Subsets(part) => add(part.regenerated()),
             Part::Projection(part) => add(part.regenerated()),
             Part::Positive(part) => add(part.regenerated()),
+            Part::Sketched(part) => part.regenerated(add),
+            Part::Hashed(part) => add(&part.regenerated()),
             Part::Grids(part) => part.regenerated().iter().for_each(|numbers| add(numbers)),
             Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => {
                 part.regenerated(add)
@@ -104,6 +115,8 @@ impl Part {
             Part::Subsets(part) => part.apply(rows, out, stride),
             Part::Projection(part) => part.apply(rows, out, stride),
             Part::Positive(part) => part.apply(rows, out, stride),
+            Part::Sketched(part) => part.apply(rows, out, stride),
+            Part::Hashed(part) => part.apply(rows, out, stride),
             Part::Grids(part) => part.apply(rows, out, stride),
             Part::On { columns, part } => {
                 let chosen = Matrix::from_fn(rows.count(), columns.len(), |i, at| {
@@ -132,6 +145,30 @@ impl Part {
                 self.multiply_rows(rows, out, stride, |i| by.of(rows, i));
             }
         }
+    }
+
+    /// The products of columns that it is, if it is nothing else.
+    pub(super) fn products(&self) -> Option<&Combinations> {
+        match self {
+            Part::Hashed(products) | Part::Exact(Exact::Combinations(products)) => Some(products),
+            _ => None,
+        }
+    }
+
+    /// Whether two features, (Re, Im) of a complex number, are one draw.
+    fn is_paired(&self) -> bool {
+        match self {
+            Part::Fourier(part) => part.is_paired(),
+            Part::Sketched(part) => part.is_paired(),
+            Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => part.is_paired(),
+            Part::Multiply(parts) => parts.iter().any(Part::is_paired),
+            _ => false,
+        }
+    }
+
+    /// Draws, where features are such.
+    fn draws(&self) -> usize {
+        self.output_dim() / if self.is_paired() { 2 } else { 1 }
     }
 
     fn multiply_rows<T: Scalar>(
@@ -170,16 +207,30 @@ fn tensor<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: 
     }
 }
 
-/// Feature by feature; parts with fewer features repeat each as often as the longest has more.
+/// Draw by draw, as complex numbers where there are pairs.
 fn multiply<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
-    let factors: Vec<Matrix<T>> = parts.iter().map(|part| part.features(rows)).collect();
-    let width = factors.iter().map(Matrix::columns).max().unwrap_or(0);
-    let draws = factors.iter().map(Matrix::columns).min().unwrap_or(0) as f64;
-    let scale = libm::pow(draws, 0.5 * (factors.len() as f64 - 1.0));
+    let factors: Vec<(bool, Matrix<T>)> =
+        parts.iter().map(|part| (part.is_paired(), part.features(rows))).collect();
+    let draws = parts.first().map_or(0, Part::draws);
+    let scale = libm::pow(draws as f64, 0.5 * (parts.len() as f64 - 1.0));
+    let paired = factors.iter().any(|(paired, _)| *paired);
     for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
-        for (at, to) in out[..width].iter_mut().enumerate() {
-            let product: f64 = factors.iter().map(|z| z.row(i)[at * z.columns() / width].to_f64()).product();
-            *to = T::from_f64(scale * product);
+        for draw in 0..draws {
+            let (mut real, mut imaginary) = (scale, 0.0);
+            for (paired, z) in &factors {
+                if *paired {
+                    let (a, b) = (z.row(i)[2 * draw].to_f64(), z.row(i)[2 * draw + 1].to_f64());
+                    (real, imaginary) = (real * a - imaginary * b, real * b + imaginary * a);
+                } else {
+                    let a = z.row(i)[draw].to_f64();
+                    (real, imaginary) = (real * a, imaginary * a);
+                }
+            }
+            if paired {
+                (out[2 * draw], out[2 * draw + 1]) = (T::from_f64(real), T::from_f64(imaginary));
+            } else {
+                out[draw] = T::from_f64(real);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use super::build::Builder;
 use super::compile::{Compiler, How, Recipe};
 use super::landmarks::{self, Choice};
 use super::monomial::Monomials;
+use super::sketch::Sketch;
 use super::{Binning, Grids, Landmarks, Map, State, binning, fourier};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
@@ -53,6 +54,11 @@ pub enum Method {
         form: FourierForm,
         /// How frequencies are drawn.
         draw: FrequencyDraw,
+    },
+    /// A sketch, for polynomial kernels.
+    Sketch {
+        /// Which one.
+        sketch: Sketch,
     },
     /// Kernel values at landmarks, for any kernel.
     Landmarks {
@@ -201,6 +207,7 @@ impl MapSpec {
                 }),
             },
             Method::Fourier { form, draw } => fourier::validate(&self.kernel, form, draw, self.features),
+            Method::Sketch { sketch } => sketch.validate(&self.kernel, self.features),
             Method::Landmarks { tolerance, .. } => landmarks::validate(tolerance),
             Method::Binning { bins } => binning::validate(&self.kernel, bins, self.features),
         }
@@ -227,6 +234,7 @@ impl MapSpec {
                 whole(How::Taylor { degree }, Monomials::count(input_dim + 1, degree))
             }
             Method::Fourier { form, draw } => whole(How::Fourier { form, draw }, self.features),
+            Method::Sketch { sketch } => whole(How::Sketch { sketch }, self.features),
             Method::Landmarks { .. } | Method::Binning { .. } => None,
         })
     }
@@ -474,7 +482,11 @@ impl MapSpec {
     pub(crate) fn bytes_kept(&self, input_dim: usize) -> u64 {
         let (d, features) = (input_dim as f64, self.features as f64);
         let entries = match self.method {
-            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } | Method::Fourier { .. } => {
+            Method::Exact
+            | Method::Compiled { .. }
+            | Method::Taylor { .. }
+            | Method::Fourier { .. }
+            | Method::Sketch { .. } => {
                 self.recipe(input_dim).ok().flatten().map_or(0.0, |recipe| recipe.entries(input_dim))
             }
             Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },

@@ -28,6 +28,10 @@ fn leaf() -> impl Strategy<Value = Kernel> {
         (0.1f64..1.0).prop_map(|gamma| Kernel::ExponentialChi2 { gamma }),
         (0u32..3).prop_map(|order| Kernel::ArcCosine { order }),
         (1u32..4, 0.0f64..1.0).prop_map(|(degree, c)| Kernel::polynomial(degree, c)),
+        prop::collection::vec(0.1f64..1.0, 1..4).prop_map(|coefficients| Kernel::Series { coefficients }),
+        (1u32..4).prop_map(|degree| Kernel::Monomials { degree }),
+        (1u32..4).prop_map(|degree| Kernel::Interactions { degree }),
+        Just(Kernel::Parabolic),
         (width(), 0usize..3).prop_map(|(w, j)| Kernel::gaussian(w).on([j]).unwrap()),
         (width(), width()).prop_map(|(a, b)| Kernel::laplace(vec![a, b]).on([2usize, 0]).unwrap()),
     ]

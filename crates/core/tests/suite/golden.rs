@@ -64,7 +64,7 @@ struct PartSpec {
 fn parts_of_maps_are_those_of_an_independent_script() {
     let cases: Vec<Part> =
         serde_json::from_str(&std::fs::read_to_string(golden("parts.json")).unwrap()).unwrap();
-    assert_eq!(cases.len(), 14);
+    assert_eq!(cases.len(), 17);
     for Part { spec: PartSpec { kernel, method, features, seed }, rows, expected } in cases {
         let map =
             MapSpec { kernel: kernel.parse().unwrap(), method, features, seed }.build(rows[0].len()).unwrap();
@@ -91,7 +91,7 @@ struct KernelCase {
 fn kernel_values_are_those_of_an_independent_script() {
     let found: Values =
         serde_json::from_str(&std::fs::read_to_string(golden("kernels.json")).unwrap()).unwrap();
-    assert_eq!(found.cases.len(), 31);
+    assert_eq!(found.cases.len(), 35);
     let x = Matrix::new(4, 4, found.rows.concat()).unwrap();
     for case in found.cases {
         let kernel: Kernel = case.kernel.parse().unwrap();

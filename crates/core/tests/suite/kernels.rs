@@ -36,6 +36,16 @@ fn naive(kernel: &Kernel, x: &[f64], y: &[f64]) -> f64 {
             (0..d).flat_map(|i| (0..d).map(move |j| (i, j))).map(|(i, j)| x[i] * entry(i, j) * y[j]).sum()
         }
         Kernel::Polynomial { degree, gamma, c } => (gamma * dot + c).powi(*degree as i32),
+        Kernel::Series { coefficients } => {
+            coefficients.iter().enumerate().map(|(n, a)| a * dot.powi(n as i32)).sum()
+        }
+        Kernel::Parabolic => {
+            let square = |v: &[f64]| v.iter().map(|a| a * a).sum::<f64>();
+            dot + square(x) * square(y)
+        }
+        // Sums over all lists of columns that do not fall, or that rise.
+        Kernel::Monomials { degree } => products(x, y, *degree, 0, true),
+        Kernel::Interactions { degree } => products(x, y, *degree, 0, false),
         Kernel::AllSubsets => x.iter().zip(y).map(|(a, b)| 1.0 + a * b).product(),
         Kernel::Gaussian { sigma } => (-distance(sigma).powi(2) / 2.0).exp(),
         Kernel::Laplace { scale } => (-differences(scale).iter().map(|u| u.abs()).sum::<f64>()).exp(),
@@ -104,6 +114,14 @@ fn naive(kernel: &Kernel, x: &[f64], y: &[f64]) -> f64 {
         }
         other => panic!("{other} is not here"),
     }
+}
+
+fn products(x: &[f64], y: &[f64], degree: u32, from: usize, repeated: bool) -> f64 {
+    let longer = |j: usize| match degree {
+        1 => 0.0,
+        _ => products(x, y, degree - 1, if repeated { j } else { j + 1 }, repeated),
+    };
+    (from..x.len()).map(|j| x[j] * y[j] * (1.0 + longer(j))).sum()
 }
 
 fn pick(row: &[f64], columns: Option<&[Column]>) -> Vec<f64> {
@@ -287,8 +305,12 @@ fn leaf() -> impl Strategy<Value = Kernel> {
         Just(Kernel::Constant),
         Just(Kernel::Linear),
         Just(Kernel::AllSubsets),
+        Just(Kernel::Parabolic),
         Just(Kernel::Chi2),
         Just(Kernel::Intersection),
+        (1u32..65).prop_map(|degree| Kernel::Monomials { degree }),
+        (1u32..65).prop_map(|degree| Kernel::Interactions { degree }),
+        prop::collection::vec(positive(), 1..5).prop_map(|coefficients| Kernel::Series { coefficients }),
         width().prop_map(Kernel::gaussian),
         width().prop_map(Kernel::laplace),
         width().prop_map(Kernel::exponential),

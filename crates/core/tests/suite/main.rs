@@ -3,6 +3,8 @@
 //! - `laws`: what holds exactly, over the table of all kernels and maps
 //! - `statistical`: what holds in expectation, each at a stated false-alarm rate, with mutants that must be rejected
 //! - `binning`: the same for cells of random grids
+//! - `liftings`: explicit features, and the way back from a separator to a ball
+//! - `sketches`: polynomials in few features: means, variances, what the compiler makes of them
 //! - `oracle`: against naive code
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
@@ -19,8 +21,10 @@ mod hostile;
 mod input;
 mod kernels;
 mod laws;
+mod liftings;
 mod maps;
 mod oracle;
+mod sketches;
 mod statistical;
 mod svm;
 mod table;

@@ -1,5 +1,6 @@
 //! The table of (kernel, map) that the laws run over, and the data they run on.
 
+use bochner::map::Sketch;
 use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
@@ -12,7 +13,7 @@ use bochner_testkit::{densify, sparse};
 pub(crate) const INPUTS: usize = 7;
 
 /// Kernels with a formula of their own, for rows of [`INPUTS`] entries that are not negative.
-pub(crate) const LEAVES: [&str; 26] = [
+pub(crate) const LEAVES: [&str; 31] = [
     "constant",
     "linear",
     "bilinear(diagonal=[1,0.5,0,2,1,1,0.1])",
@@ -20,6 +21,11 @@ pub(crate) const LEAVES: [&str; 26] = [
     "bilinear(matrix=[[2,1],[1,2]])[3,0]",
     "poly(degree=2,c=1)",
     "poly(degree=3,gamma=0.2)",
+    "series(coefficients=[0.5,1,0.25,0,0.02])",
+    "parabolic",
+    "monomials(degree=2)",
+    "interactions(degree=3)",
+    "interactions(degree=2)[6,0..3]",
     "all_subsets[0..5]",
     "gaussian(sigma=1.3)",
     "gaussian(sigma=[1,2,3,4,3,2,1])",
@@ -42,7 +48,7 @@ pub(crate) const LEAVES: [&str; 26] = [
 ];
 
 /// Expressions of them.
-pub(crate) const EXPRESSIONS: [&str; 18] = [
+pub(crate) const EXPRESSIONS: [&str; 22] = [
     "0.7*gaussian(sigma=2)[0,1] + laplace(scale=3)*poly(degree=2,c=1)[2..4]",
     "gaussian(sigma=2)*matern(nu=1.5,scale=4)",
     "2*exponential(scale=2) + linear + 0.5*constant",
@@ -61,6 +67,10 @@ pub(crate) const EXPRESSIONS: [&str; 18] = [
     "poly(degree=4,c=0.5)",
     "exponential_chi2(gamma=0.5)[1,2]*cauchy(scale=4)",
     "poly(degree=3,c=0.5)[6,1..5]*exponential(scale=4)",
+    "monomials(degree=3)",
+    "constant + interactions(degree=4)",
+    "series(coefficients=[0,0,1,0.5])[1..6]*gaussian(sigma=3)",
+    "poly(degree=3,c=1)*poly(degree=2,gamma=0.5)[0..6]",
 ];
 
 /// Every pair of a kernel and a map that exists.
@@ -86,6 +96,9 @@ pub(crate) fn specs() -> Vec<MapSpec> {
         add(Method::Taylor { degree: 3 }, 1, 1);
         add(Method::Compiled { bins: None }, 80, 6);
         add(Method::Compiled { bins: Some(5) }, 80, 6);
+        for sketch in [Sketch::Tensor, Sketch::Product] {
+            add(Method::Sketch { sketch }, 44, 3);
+        }
         add(Method::LANDMARKS, 30, 4);
         for bins in [Bins::Fitted, Bins::Hashed { width: 5 }] {
             add(Method::Binning { bins }, 20, 5);

@@ -83,6 +83,14 @@ impl Arguments {
         }
     }
 
+    fn list(&mut self, name: &'static str) -> Result<Vec<f64>, Wrong> {
+        match self.take(name) {
+            Some(Value::List(values)) => Ok(values),
+            Some(Value::Number(value)) => Ok(vec![value]),
+            _ => Err(Wrong::Missing(format!("{name}=[…]"))),
+        }
+    }
+
     fn whole(&mut self, name: &'static str, usual: Option<f64>) -> Result<u32, Wrong> {
         let value = self.number(name, usual)?;
         #[expect(clippy::float_cmp, reason = "a whole number is one")]
@@ -123,7 +131,7 @@ fn width_of(gamma: f64, of: fn(f64) -> f64) -> Result<f64, Wrong> {
 /// The other spelling of a width that divides differences.
 const INVERSE: Option<fn(f64) -> f64> = Some(|gamma| 1.0 / gamma);
 
-const ATOMS: [Entry; 18] = [
+const ATOMS: [Entry; 22] = [
     Entry {
         name: "gaussian",
         aliases: &["rbf"],
@@ -224,6 +232,38 @@ const ATOMS: [Entry; 18] = [
             let (degree, gamma) = (a.whole("degree", None)?, a.number("gamma", Some(1.0))?);
             Ok(Kernel::Polynomial { degree, gamma, c: a.number("c", Some(0.0))? })
         },
+    },
+    Entry {
+        name: "series",
+        aliases: &["maclaurin"],
+        parameters: &["coefficients"],
+        formula: "Σ aₙ·(x·y)ⁿ,  a₀, a₁, … = coefficients, none negative",
+        example: "series(coefficients=[1,1,0.5])",
+        make: |a| Ok(Kernel::Series { coefficients: a.list("coefficients")? }),
+    },
+    Entry {
+        name: "parabolic",
+        aliases: &[],
+        parameters: &[],
+        formula: "x·y + ‖x‖²·‖y‖²: hyperplanes are spheres",
+        example: "parabolic",
+        make: |_| Ok(Kernel::Parabolic),
+    },
+    Entry {
+        name: "monomials",
+        aliases: &[],
+        parameters: &["degree"],
+        formula: "Σ xᵃ·yᵃ over all monomials of degree 1 to degree, all of weight 1",
+        example: "monomials(degree=2)",
+        make: |a| Ok(Kernel::Monomials { degree: a.whole("degree", None)? }),
+    },
+    Entry {
+        name: "interactions",
+        aliases: &["anova"],
+        parameters: &["degree"],
+        formula: "Σ ∏ xⱼyⱼ over all sets of 1 to degree different columns",
+        example: "interactions(degree=2)",
+        make: |a| Ok(Kernel::Interactions { degree: a.whole("degree", None)? }),
     },
     Entry {
         name: "all_subsets",
