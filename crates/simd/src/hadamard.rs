@@ -50,7 +50,7 @@ impl<T: Element> Task<T> for Rows<'_, T> {
 }
 
 /// Vectors that are in registers at once.
-const RADIX: usize = 8;
+pub(crate) const RADIX: usize = 8;
 
 /// to ← H·diag(signs)·from, or H·from where there are no signs.
 ///
@@ -114,7 +114,7 @@ unsafe fn within<L: Lanes, const K: usize>(
 
 /// The stages of `K` vectors `distance` apart.
 #[inline(always)]
-unsafe fn across<L: Lanes, const K: usize>(row: *mut L::Elem, distance: usize, vectors: usize) {
+pub(crate) unsafe fn across<L: Lanes, const K: usize>(row: *mut L::Elem, distance: usize, vectors: usize) {
     unsafe {
         for block in (0..vectors).step_by(K * distance) {
             for first in block..block + distance {
@@ -133,7 +133,7 @@ unsafe fn across<L: Lanes, const K: usize>(row: *mut L::Elem, distance: usize, v
 
 /// Sums and differences at distance 1, 2, … K/2. All loops have constant lengths, so that the group stays in registers.
 #[inline(always)]
-unsafe fn stages<L: Lanes, const K: usize>(mut group: [L; K]) -> [L; K] {
+pub(crate) unsafe fn stages<L: Lanes, const K: usize>(mut group: [L; K]) -> [L; K] {
     for stage in 0..K.ilog2() {
         for pair in 0..K / 2 {
             let distance = 1 << stage;

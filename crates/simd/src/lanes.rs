@@ -41,6 +41,8 @@ pub trait Lanes: Copy {
     unsafe fn div(self, other: Self) -> Self;
     /// self·factor + addend, in one rounding where the instruction set has it.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
+    /// minuend − self·factor, rounded as `mul_add`.
+    unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self;
     unsafe fn abs(self) -> Self;
     /// The smaller of the two; `bound` where either is not a number.
     unsafe fn min(self, bound: Self) -> Self;

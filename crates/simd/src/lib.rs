@@ -8,6 +8,8 @@
 //! | [`apply`], [`apply_sparse`] | rows × packed [`Panels`], an inner operation, an ending ([`Apply`]) |
 //! | [`walsh_hadamard`] | H·x of each row |
 //! | [`structured`], [`structured_sparse`] | rows × frequencies made of signs and H, an ending |
+//! | [`tensor_sketch`], [`tensor_sketch_sparse`] | transforms of count sketches, multiplied |
+//! | [`product_sketch`], [`product_sketch_sparse`] | products of complex projections by signs and H |
 //! | [`rank_tile`] | C += AᵀB on packed columns, summed in f64 |
 //! | [`cross_tile`] | C += AᵀY, Y in f64 |
 //! | [`cells`] | ⌊x·inverse − offset⌋ of each column, hashed to one number for each grid |
@@ -25,11 +27,13 @@
 mod aligned;
 mod apply;
 mod cells;
+mod comb;
 mod decay;
 mod dispatch;
 mod element;
 mod ending;
 mod exp;
+mod fft;
 mod hadamard;
 mod homogeneous;
 mod isa;
@@ -39,10 +43,13 @@ mod log;
 mod operation;
 mod pair;
 mod panel;
+mod product_sketch;
 mod project;
 mod rank;
 mod row;
 mod structured;
+mod tensor_sketch;
+mod transpose;
 mod trig;
 
 pub use aligned::Aligned;
@@ -50,13 +57,16 @@ pub use apply::{Apply, Distance, HingeOrder};
 pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;
 pub use element::Element;
+pub use fft::Fft;
 pub use hadamard::walsh_hadamard;
 pub use homogeneous::homogeneous;
 pub use isa::{Isa, UnknownIsa};
 pub use pair::{Extremes, Room, best_partner, move_errors};
 pub use panel::Panels;
+pub use product_sketch::{ProductSketch, product_sketch, product_sketch_sparse};
 pub use project::{project, project_back};
 pub use rank::{Extent, TILE, cross_tile, pack_columns, rank_tile};
 pub use row::{RowsRef, SparseRowsRef, apply, apply_sparse};
 pub use structured::{Structured, structured, structured_sparse};
+pub use tensor_sketch::{TensorSketch, tensor_sketch, tensor_sketch_sparse};
 pub use trig::sincos_turns;

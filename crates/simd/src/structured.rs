@@ -108,7 +108,7 @@ fn run<T: Element>(
 }
 
 /// Rows of either shape.
-enum Source<'a, T> {
+pub(crate) enum Source<'a, T> {
     Dense { rows: RowsRef<'a, T>, columns: usize },
     Sparse(SparseRowsRef<'a, T>),
 }

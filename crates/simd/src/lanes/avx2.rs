@@ -64,6 +64,10 @@ impl Lanes for F32x8 {
         F32x8(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
+    unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
+        F32x8(unsafe { _mm256_fnmadd_ps(self.0, factor.0, minuend.0) })
+    }
+    #[inline(always)]
     unsafe fn abs(self) -> Self {
         F32x8(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
     }
@@ -192,6 +196,10 @@ impl Lanes for F64x4 {
     #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F64x4(unsafe { _mm256_fmadd_pd(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
+        F64x4(unsafe { _mm256_fnmadd_pd(self.0, factor.0, minuend.0) })
     }
     #[inline(always)]
     unsafe fn abs(self) -> Self {

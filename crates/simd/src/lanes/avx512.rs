@@ -65,6 +65,10 @@ impl Lanes for F32x16 {
         F32x16(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
+    unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
+        F32x16(unsafe { _mm512_fnmadd_ps(self.0, factor.0, minuend.0) })
+    }
+    #[inline(always)]
     unsafe fn abs(self) -> Self {
         F32x16(unsafe { _mm512_abs_ps(self.0) })
     }
@@ -192,6 +196,10 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         F64x8(unsafe { _mm512_fmadd_pd(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
+        F64x8(unsafe { _mm512_fnmadd_pd(self.0, factor.0, minuend.0) })
     }
     #[inline(always)]
     unsafe fn abs(self) -> Self {

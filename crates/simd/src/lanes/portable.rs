@@ -58,6 +58,10 @@ macro_rules! four {
                 Four(std::array::from_fn(|i| self.0[i] * factor.0[i] + addend.0[i]))
             }
             #[inline(always)]
+            unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
+                Four(std::array::from_fn(|i| minuend.0[i] - self.0[i] * factor.0[i]))
+            }
+            #[inline(always)]
             unsafe fn abs(self) -> Self {
                 Four(self.0.map(<$t>::abs))
             }
