@@ -10,7 +10,7 @@ Philox, normals and Haar matrices are those of features.py.
 import json
 from itertools import combinations
 
-from mpmath import cos, cosh, exp, log, mpc, mpf, pi, sin, sqrt
+from mpmath import cos, cosh, exp, expjpi, log, mpc, mpf, pi, sin, sqrt
 
 from features import FREQUENCIES, LENGTHS, Draws, haar_column
 
@@ -233,6 +233,39 @@ def product_sketch(degree, gamma, c):
     return features
 
 
+def tensor_sketch(degree, gamma, c):
+    """Count sketches into powers of two, their transforms multiplied; frequencies in the order that the module names."""
+
+    def frequencies(m):
+        step = 1
+        while m // (4 * step) > 0:
+            count = m // (4 * step)
+            bits = count.bit_length() - 1
+            yield from (step * (4 * int(f"{i:0{bits}b}"[::-1] if bits else "0", 2) + 1) for i in range(count))
+            step *= 2
+
+    def features(rows, D, seed):
+        out = [[] for _ in rows]
+        sizes = [1 << bit for bit in reversed(range(D.bit_length())) if D >> bit & 1]
+        for block, m in enumerate(sizes):
+            tables = []
+            for t in range(degree):
+                draws = Draws(seed, SKETCHES, block << 8 | t)
+                words = [draws.word() for _ in range(len(rows[0]) + 1)]
+                tables.append([((word >> 1) % m, (-1) ** (word & 1)) for word in words])
+            for i, x in enumerate(rows):
+                u = [mpf(a) for a in x] + [sqrt(mpf(c) / mpf(gamma))]
+                transform = lambda k: prod(sum(s * a * expjpi(-mpf(2 * h * k) / m) for (h, s), a in zip(table, u)) for table in tables)
+                scale = mpf(gamma) ** (mpf(degree) / 2) * sqrt(mpf(m) / D) / sqrt(mpf(m))
+                for k in frequencies(m):
+                    value = transform(k) * scale * sqrt(mpf(2))
+                    out[i] += [value.real, value.imag]
+                out[i] += [(transform(k) * scale).real for k in ([0, m // 2] if m > 1 else [0])]
+        return out
+
+    return features
+
+
 def hashed_interactions(degree):
     """Products of different columns, added with a sign where the mixed columns say."""
 
@@ -281,6 +314,7 @@ CASES = [
     ("chi2", COMPILED, 15, 16, ROWS, chi2),
     ("poly(degree=3,gamma=0.5,c=0.75)", COMPILED, 14, 17, ROWS, product_sketch(3, 0.5, 0.75)),
     ("poly(degree=2)", {"kind": "sketch", "sketch": "product"}, 10, 18, ROWS, product_sketch(2, 1, 0)),
+    ("poly(degree=3,gamma=2,c=0.5)", {"kind": "sketch", "sketch": "tensor"}, 47, 20, ROWS, tensor_sketch(3, 2, 0.5)),
     ("interactions(degree=2)", COMPILED, 5, 19, ROWS, hashed_interactions(2)),
 ]
 

@@ -76,11 +76,15 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 rows,
                 kernel=self._kernel_text(rows),
                 method=None if method is None else json.dumps(method),
-                features=int(self.n_components),
+                features=self._features(rows),
                 seed=seed_of(self.random_state),
                 threads=threads_of(self.n_jobs),
                 columns=None if names is None else list(names),
             )
+
+    def _features(self, rows: Any) -> int:
+        """The number of features that is asked for."""
+        return int(self.n_components)
 
     def _keep(self, fitted: Map) -> None:
         self._map = fitted
