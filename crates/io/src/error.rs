@@ -50,6 +50,25 @@ pub enum Error {
         found: String,
     },
 
+    /// A file for features whose name does not say the format.
+    #[error(
+        "{}: expected a name ending in .csv, .npy, .libsvm, .svm or .svmlight, found {}; \
+         say the format (csv, npy or libsvm) to write it anyway", .file.display(), ending(.found)
+    )]
+    UnknownFeatureExtension {
+        /// The file.
+        file: PathBuf,
+        /// Its extension, empty where it has none.
+        found: String,
+    },
+
+    /// A format for features by an unknown name.
+    #[error("expected the format csv, npy or libsvm, found \"{found}\"")]
+    UnknownFeatureFormat {
+        /// The name that came.
+        found: String,
+    },
+
     /// A delimiter that has another meaning.
     #[error("expected a delimiter other than quotes and line ends, found {:?}", char::from(*.found))]
     Delimiter {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`open`] looks at a file and gives a [`TableSource`]; the source can be read as often as needed, in constant
-//! memory, and every pass gives the same rows. [`from_bytes`] and [`open_with`] do the same for bytes that are
+//! memory, and every pass gives the same rows. A [`FeatureWriter`] goes the other way. [`from_bytes`] and [`open_with`] do the same for bytes that are
 //! not in a file.
 //!
 //! ```
@@ -24,6 +24,7 @@
 
 mod csv;
 mod error;
+mod features;
 mod input;
 mod libsvm;
 mod number;
@@ -38,6 +39,7 @@ use bochner::Result;
 use bochner::table::TableSource;
 
 pub use error::Error;
+pub use features::{FeatureFormat, FeatureWriter};
 pub use options::{Format, Options};
 
 use origin::Origin;

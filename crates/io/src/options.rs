@@ -81,7 +81,7 @@ pub(crate) fn is_gzip_name(file: &Path) -> bool {
 }
 
 /// In lower case; empty where there is none.
-fn extension(file: &Path) -> String {
+pub(crate) fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
