@@ -11,7 +11,7 @@
 //! ```
 //! A [`Recipe`] is what was decided, as plain data and a function of kernel, columns and size alone: a model file holds the kernel, and the same recipe is made again.
 
-use super::{FourierForm, FrequencyDraw, exact, homogeneous};
+use super::{FourierForm, FrequencyDraw, Projection, exact, homogeneous};
 use crate::kernel::{Function, columns_of};
 use crate::{Error, Kernel, Result};
 
@@ -62,6 +62,11 @@ pub enum How {
     },
     /// A projection on random signs, of the features of the part.
     Projected(Box<Recipe>),
+    /// A projection of the rows.
+    Projection {
+        /// Which.
+        how: Projection,
+    },
     /// Fourier features of a Gaussian of the features of an additive kernel.
     OfDistance {
         /// Pairs or offsets.

@@ -41,7 +41,12 @@ impl Recipe {
             How::Tensor(parts) => {
                 parts.iter().map(Recipe::variance).sum::<Option<f64>>().filter(|sum| *sum <= 0.0)
             }
-            How::Hinges | How::Subsets | How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
+            How::Hinges
+            | How::Subsets
+            | How::Projected(_)
+            | How::Projection { .. }
+            | How::Positive(_)
+            | How::Multiply(_) => None,
         }
     }
 
@@ -55,6 +60,7 @@ impl Recipe {
             How::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
             How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
             How::Grids { width } => d * features / *width as f64,
+            How::Projection { how } => how.entries(self.features, columns),
             How::Projected(_) | How::OfDistance { .. } | How::Positive(_) => from_inner() * features,
             // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
             How::Exact | How::Taylor { .. } => 6.0 * features,
@@ -93,6 +99,7 @@ impl Recipe {
             }
             How::Constant => "a constant".to_owned(),
             How::Projected(_) => "random signs, projecting".to_owned(),
+            How::Projection { how } => how.to_string(),
             How::OfDistance { form: FourierForm::Pairs, .. } => "Fourier pairs of a Gaussian on".to_owned(),
             How::OfDistance { .. } => "Fourier features with offsets of a Gaussian on".to_owned(),
             How::Positive(_) => "positive features of exp on".to_owned(),

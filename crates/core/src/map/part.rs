@@ -12,7 +12,8 @@ use super::exact::Exact;
 use super::hinge::Hinges;
 use super::homogeneous::Homogeneous;
 use super::positive::Positive;
-use super::sign::{Projection, Subsets};
+use super::projection::Projector;
+use super::sign::Subsets;
 use super::{Binning, Fourier};
 use crate::kernel::RowFactor;
 use crate::{Matrix, Rows, Scalar};
@@ -25,7 +26,7 @@ pub(crate) enum Part {
     Homogeneous(Homogeneous),
     Hinges(Hinges),
     Subsets(Subsets),
-    Projection(Projection),
+    Projection(Projector),
     Positive(Positive),
     /// Hashed.
     Grids(Box<Binning>),
@@ -78,7 +79,7 @@ impl Part {
             Part::Fourier(part) => part.regenerated().into_iter().for_each(add),
             Part::Hinges(part) => add(part.regenerated()),
             Part::Subsets(part) => add(part.regenerated()),
-            Part::Projection(part) => add(part.regenerated()),
+            Part::Projection(part) => part.regenerated(add),
             Part::Positive(part) => add(part.regenerated()),
             Part::Grids(part) => part.regenerated().iter().for_each(|numbers| add(numbers)),
             Part::On { part, .. } | Part::Scale { part, .. } | Part::Weight { part, .. } => {
