@@ -182,10 +182,7 @@ impl Probe<'_> {
             }
             // The error is at most max k(x, x).
             Method::Landmarks { .. } => largest,
-            Method::Exact
-            | Method::Compiled { .. }
-            | Method::Taylor { .. }
-            | Method::Projection { .. } => {
+            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } | Method::Projection { .. } => {
                 let mut longest = 0.0f64;
                 let all: Vec<usize> = (0..self.count()).collect();
                 self.look(&all, &|_| Ok(()), |numbers, features| {

@@ -81,7 +81,8 @@ impl Nonzeros {
 
 impl Projection {
     /// A sparse projection with 8 signed entries a column.
-    pub const SPARSE: Projection = Projection::Sparse { nonzeros: Nonzeros::Count { count: 8 }, signed: true };
+    pub const SPARSE: Projection =
+        Projection::Sparse { nonzeros: Nonzeros::Count { count: 8 }, signed: true };
 
     /// There is one of this kernel with so many outputs.
     pub(super) fn validate(self, kernel: &Kernel, features: usize) -> Result<()> {
@@ -131,7 +132,11 @@ impl fmt::Display for Projection {
                     Nonzeros::Count { count } => write!(f, "projected sparsely, {count} entries a column")?,
                     Nonzeros::Theorem => write!(f, "projected sparsely, √(m·ln d) entries a column")?,
                 }
-                if *signed { Ok(()) } else { write!(f, ", without signs: biased by (s/m)·(Σx·Σy − x·y)") }
+                if *signed {
+                    Ok(())
+                } else {
+                    write!(f, ", without signs: biased by (s/m)·(Σx·Σy − x·y)")
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 //! - `laws`: what holds exactly, over the table of all kernels and maps
 //! - `statistical`: what holds in expectation, each at a stated false-alarm rate, with mutants that must be rejected
 //! - `binning`: the same for cells of random grids
+//! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
@@ -21,6 +22,7 @@ mod kernels;
 mod laws;
 mod maps;
 mod oracle;
+mod projections;
 mod statistical;
 mod svm;
 mod table;
