@@ -60,7 +60,7 @@ pub use engine::{Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use learn::{Auto, ExactSvm, Family, KernelChoice, Lambda, Loss, Pca, Principal, Ridge, Svm};
-pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Recipe};
+pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};
 pub use model::{Head, Model};
 pub use source::{Arrays, Batch, Batches, Source, Target};

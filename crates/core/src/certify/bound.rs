@@ -4,6 +4,7 @@
 //! pairs    P(|ẑ − k| ≥ ε) ≤ 2·exp(−Dε²/4) for one pair;   N points: ε = √(4·ln(N²/δ)/D)
 //! offset   P(|ẑ − k| ≥ ε) ≤ 2·exp(−Dε²/8) for one pair;   N points: ε = √(8·ln(N²/δ)/D)
 //! binning  P(|ẑ − k| ≥ ε) ≤ 2·exp(−2Pε²) for one pair, fitted; 2·exp(−Pε²/2) hashed;   N points: ε = √(ln(N²/δ)/(2P)), √(2·ln(N²/δ)/P)
+//! projected   P(|ẑ − k| ≥ ε‖x‖‖y‖) by the theorem of each kind, `projection.rs`
 //! ```
 //! ```text
 //! everywhere in a box of diameter ℓ and longest side s, d columns, σₚ² = E‖ω‖², M = max(E[1/pitch], Lipschitz):
@@ -19,10 +20,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::expression::{everywhere, tail};
+use super::projection::{Kept, Law, log_pairs};
 use super::{DELTA, Probe};
 use crate::engine::Check;
 use crate::kernel::GridLaw;
-use crate::{Bins, FourierForm, Method, Result};
+use crate::{Bins, FourierForm, Method, Projection, Result};
 
 /// A statement about |z(x)·z(y) − k(x, y)|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +80,7 @@ impl Bound {
         Ok(match map.spec().method {
             Method::Exact => Bound::Exact,
             Method::Landmarks { whiten: false, .. } => Bound::NoApproximation,
+            Method::Projection { how } => projected(how, rows, points),
             Method::Landmarks { whiten: true, .. } => {
                 let (mut sum, mut largest) = (0.0, 0.0f64);
                 rows.look(&(0..rows.count()).collect::<Vec<_>>(), check, |numbers, features| {
@@ -154,6 +157,28 @@ impl Bound {
             Bound::FiniteSet { epsilon, .. } | Bound::Deterministic { epsilon, .. } => *epsilon,
             Bound::Residual { mean, largest, .. } => mean + largest,
         }
+    }
+}
+
+/// The bound of a projection. Inner products are within ε·‖x‖‖y‖: the rows' lengths are not bounded beforehand, so that the longest row looked at counts, and the bound is for as many points as
+/// were looked at. Without signs there is no such bound: the bias is in the rows.
+fn projected(how: Projection, rows: &Probe<'_>, points: u64) -> Bound {
+    let law = Law { how, kept: Kept::InnerProducts, columns: rows.map.input_dim() };
+    let (largest, dimension) = (rows.largest_diagonal(), rows.map.output_dim());
+    let points = if rows.whole { points } else { rows.count() as u64 };
+    let all = law.epsilon(dimension, log_pairs(points) - libm::log(DELTA));
+    let one = law.epsilon(dimension, -libm::log(DELTA));
+    match (all, one) {
+        (Some(all), Some(_)) if all <= 0.0 => Bound::Exact,
+        (Some(all), Some(one)) if (all * largest).is_finite() => Bound::FiniteSet {
+            points,
+            delta: DELTA,
+            epsilon: all * largest,
+            holds: true,
+            one_pair: Some(one * largest),
+            everywhere: None,
+        },
+        _ => Bound::MeasuredOnly,
     }
 }
 

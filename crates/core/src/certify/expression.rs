@@ -117,7 +117,13 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
                 _ => None,
             }
         }
-        How::Sketch { .. } | How::Hashed | How::Projected(_) | How::Positive(_) | How::Multiply(_) => None,
+        // Projections of rows have bounds of their own kind, in `projection.rs`.
+        How::Sketch { .. }
+        | How::Hashed
+        | How::Projected(_)
+        | How::Projection { .. }
+        | How::Positive(_)
+        | How::Multiply(_) => None,
     }
 }
 

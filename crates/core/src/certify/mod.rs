@@ -3,6 +3,7 @@
 //! ```text
 //! bound      with probability ≥ 1 − δ, |z(x)·z(y) − k(x, y)| ≤ ε for all pairs of N given points        Fourier
 //!            |z(x)·z(y) − k(x, y)| ≤ √(r(x)·r(y)),  r(x) = k(x, x) − ‖z(x)‖²                            landmarks
+//!            |z(x)·z(y) − x·y| ≤ ε·‖x‖‖y‖ for all pairs, with probability ≥ 1 − δ                       projections
 //! measured   mean of |z(x)·z(y) − k(x, y)| over pairs of rows, with an empirical Bernstein interval
 //! ```
 //! Every model carries both. `docs/book/certificate.md` derives the constants.
@@ -12,6 +13,7 @@ mod bound;
 mod expression;
 mod measured;
 mod needed;
+mod projection;
 mod sketch;
 
 use std::fmt;
@@ -24,6 +26,10 @@ pub use measured::Measured;
 pub use needed::{
     features_for, features_for_distance, features_for_domain, fourier_variance, grids_for,
     landmarks_for_margin,
+};
+pub use projection::{
+    Kept, dimension_for, epsilon_for, inner_mean, inner_variance, johnson_lindenstrauss, length_interval,
+    margin_dimension,
 };
 pub use sketch::sketch_variance;
 
@@ -113,18 +119,28 @@ impl Probe<'_> {
         check: Check<'_>,
         mut look: impl FnMut(&[usize], &Features),
     ) -> Result<()> {
-        let view = self.rows.view();
         let total = numbers.len() as f64;
         for (piece, numbers) in numbers.chunks(PIECE).enumerate() {
             check((piece * PIECE) as f64 / total)?;
-            let mut dense = Matrix::zeros(numbers.len(), view.columns());
-            for (i, &number) in numbers.iter().enumerate() {
-                view.densify(self.first + number, dense.row_mut(i));
-            }
-            let rows = Rows::from(&dense);
-            look(numbers, &Features::of(self.map, &rows)?);
+            let rows = self.chosen(numbers);
+            look(numbers, &Features::of(self.map, &rows.view())?);
         }
         Ok(())
+    }
+
+    /// Some rows, dense, so that how they are stored changes no bit. A sparse projection does not mind, and its rows may be too wide to be dense.
+    fn chosen(&self, numbers: &[usize]) -> OwnedRows<f64> {
+        let view = self.rows.view();
+        if let (Rows::Sparse(_), Some(_)) = (&view, self.map.sparse_projection()) {
+            let mut sparse = Csr::empty(view.columns());
+            numbers.iter().for_each(|&number| sparse.push_row(view.entries(self.first + number)));
+            return OwnedRows::Sparse(sparse);
+        }
+        let mut dense = Matrix::zeros(numbers.len(), view.columns());
+        for (i, &number) in numbers.iter().enumerate() {
+            view.densify(self.first + number, dense.row_mut(i));
+        }
+        OwnedRows::Dense(dense)
     }
 
     /// k of two rows, exactly.
@@ -168,7 +184,11 @@ impl Probe<'_> {
             }
             // The error is at most max k(x, x).
             Method::Landmarks { .. } => largest,
-            Method::Exact | Method::Compiled { .. } | Method::Taylor { .. } | Method::Sketch { .. } => {
+            Method::Exact
+            | Method::Compiled { .. }
+            | Method::Taylor { .. }
+            | Method::Sketch { .. }
+            | Method::Projection { .. } => {
                 let mut longest = 0.0f64;
                 let all: Vec<usize> = (0..self.count()).collect();
                 self.look(&all, &|_| Ok(()), |numbers, features| {

@@ -13,7 +13,7 @@
 use crate::kernel::{Form, Spectrum};
 use crate::{Error, FourierForm, Kernel, Result, Rows, Scalar};
 
-fn between(name: &'static str, value: f64) -> Result<()> {
+pub(super) fn between(name: &'static str, value: f64) -> Result<()> {
     if value > 0.0 && value < 1.0 {
         return Ok(());
     }
@@ -36,7 +36,7 @@ fn spectrum(kernel: &Kernel, what: &str) -> Result<Spectrum> {
 }
 
 /// A count that is at least `least` and can be one.
-fn count(least: f64) -> Result<usize> {
+pub(super) fn count(least: f64) -> Result<usize> {
     if least <= 1e15 {
         Ok(least.ceil().max(1.0) as usize)
     } else {

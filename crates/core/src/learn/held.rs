@@ -50,11 +50,12 @@ impl Size {
         let is_identity = spec.is_identity();
         let (entries, is_sparse) = match source.stored_entries() {
             Some(stored) if is_identity => (stored, true),
-            _ if spec.is_sparse() => (rows.saturating_mul(spec.features as u64), true),
+            stored if spec.is_sparse() => (spec.sparse_entries(rows, stored), true),
             _ => (rows.saturating_mul(features as u64), false),
         };
         // Sparse rows of unequal length are copied when they are put in order.
-        let copies = if is_sparse && is_identity { 2 } else { 1 };
+        let of_one_length = matches!(spec.method, crate::Method::Binning { .. });
+        let copies = if is_sparse && !of_one_length { 2 } else { 1 };
         let an_entry = copies * (source.scalar_bytes() as u64 + if is_sparse { 4 } else { 0 });
         // Class, weight, fold, hash and place of each row.
         let bytes = entries.saturating_mul(an_entry).saturating_add(rows.saturating_mul(6 * 8));

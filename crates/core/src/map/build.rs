@@ -10,9 +10,10 @@ use super::hinge::Hinges;
 use super::homogeneous::Homogeneous;
 use super::part::Part;
 use super::positive::Positive;
-use super::sign::{Projection, Subsets};
+use super::projection::Projector;
+use super::sign::Subsets;
 use super::sketch::Sketched;
-use super::{Binning, Fourier, FrequencyDraw, Grids};
+use super::{Binning, Fourier, FrequencyDraw, Grids, Projection};
 use crate::engine::Check;
 use crate::kernel::{RowFactor, columns_of};
 use crate::random::{Draws, Stream};
@@ -106,8 +107,13 @@ impl<'a> Builder<'a> {
             }
             How::Projected(inner) => {
                 let inner = self.part(inner)?;
-                let projection = Projection::new(features, inner.output_dim(), self.next_seed());
+                let shape = (features, inner.output_dim());
+                let projection = Projector::build(Projection::Signs, shape, self.next_seed(), self.check)?;
                 nested(inner, Part::Projection(projection))
+            }
+            How::Projection { how } => {
+                let shape = (features, columns);
+                Part::Projection(Projector::build(*how, shape, self.next_seed(), self.check)?)
             }
             How::OfDistance { form, part: inner } => {
                 let Kernel::ExponentialChi2 { gamma } = recipe.kernel else { return Err(wrong(recipe)) };

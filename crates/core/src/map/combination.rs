@@ -97,9 +97,12 @@ impl Combinations {
         }
     }
 
-    /// Products of a row with so many entries.
-    pub(super) fn products(&self, entries: usize) -> usize {
-        Combinations::count(entries, self.degree as u32, self.repeated)
+    /// Products of rows, all together.
+    pub(super) fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> u64 {
+        (0..rows.count()).fold(0, |sum: u64, i| {
+            let entries = rows.entries(i).filter(|(_, x)| *x != T::default()).count();
+            sum.saturating_add(Combinations::count(entries, self.degree as u32, self.repeated) as u64)
+        })
     }
 
     pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
@@ -217,7 +220,7 @@ mod tests {
             let mut seen = vec![0; count];
             all.visit(&Rows::from(&row), 0, &mut Vec::new(), &mut |place, _| seen[place as usize] += 1);
             assert!(seen.iter().all(|times| *times == 1), "{seen:?}");
-            assert_eq!(all.products(columns), count);
+            assert_eq!(all.most_entries(&Rows::from(&row)), count as u64);
         }
         assert_eq!(Combinations::count(100_000, 30, true), usize::MAX);
     }

@@ -16,7 +16,7 @@
 
 use super::combination::Combinations;
 use super::sketch::{self, Sketch};
-use super::{FourierForm, FrequencyDraw, exact, homogeneous};
+use super::{FourierForm, FrequencyDraw, Projection, exact, homogeneous};
 use crate::kernel::{Function, columns_of};
 use crate::{Error, Kernel, Result};
 
@@ -74,6 +74,11 @@ pub enum How {
     Hashed,
     /// A projection on random signs, of the features of the part.
     Projected(Box<Recipe>),
+    /// A projection of the rows.
+    Projection {
+        /// Which.
+        how: Projection,
+    },
     /// Fourier features of a Gaussian of the features of an additive kernel.
     OfDistance {
         /// Pairs or offsets.

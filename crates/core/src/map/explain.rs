@@ -48,6 +48,7 @@ impl Recipe {
             | How::Sketch { .. }
             | How::Hashed
             | How::Projected(_)
+            | How::Projection { .. }
             | How::Positive(_)
             | How::Multiply(_) => None,
         }
@@ -63,6 +64,7 @@ impl Recipe {
             How::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
             How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
             How::Grids { width } => d * features / *width as f64,
+            How::Projection { how } => how.entries(self.features, columns),
             How::Projected(_) | How::OfDistance { .. } | How::Positive(_) => from_inner() * features,
             How::Sketch { sketch } => sketch.entries(&self.kernel, columns, self.features),
             // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
@@ -111,6 +113,7 @@ impl Recipe {
             How::Hashed => "products of columns, hashed with signs".to_owned(),
             How::Constant => "a constant".to_owned(),
             How::Projected(_) => "random signs, projecting".to_owned(),
+            How::Projection { how } => how.to_string(),
             How::OfDistance { form: FourierForm::Pairs, .. } => "Fourier pairs of a Gaussian on".to_owned(),
             How::OfDistance { .. } => "Fourier features with offsets of a Gaussian on".to_owned(),
             How::Positive(_) => "positive features of exp on".to_owned(),

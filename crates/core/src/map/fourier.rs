@@ -19,6 +19,7 @@ use std::f64::consts::TAU;
 use bochner_simd::{Apply, Isa, Panels, Structured};
 
 use self::frequencies::{FEWEST_PADDED, Hadamard, apply_structured, independent, orthogonal, quasi};
+pub(super) use self::frequencies::{fill_rows, orthonormal};
 use super::{Family, FourierForm, FrequencyDraw, Packed, PerPrecision};
 use crate::engine::Check;
 use crate::kernel::{Place, Spectrum, apply};

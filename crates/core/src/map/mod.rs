@@ -23,6 +23,7 @@ mod object;
 mod packed;
 mod part;
 mod positive;
+mod projection;
 mod region;
 mod sign;
 mod sketch;
@@ -32,6 +33,7 @@ pub use compile::{How, Recipe};
 pub use landmarks::Choice;
 pub use object::ObjectMap;
 pub use packed::{Family, PerPrecision};
+pub use projection::{Nonzeros, Overlap, Projection};
 pub use region::Region;
 pub use sketch::Sketch;
 pub use spec::{Bins, FourierForm, FrequencyDraw, MapSpec, Method};
@@ -141,25 +143,25 @@ impl Map {
         Ok(out)
     }
 
-    /// Features of all rows without their zeros: for maps whose features are sparse.
+    /// Features of all rows without their zeros: for random binning, sparse projections and products of columns.
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
+        let most = self.most_entries(rows).ok_or_else(|| self.spec.not_sparse())?;
         self.check_rows(rows)?;
-        let entries = match (&self.state, self.products()) {
-            (State::Binning(binning), _) => {
-                (rows.count() as u64).saturating_mul((self.spec.features * binning.outputs()) as u64)
-            }
-            (_, Some(products)) => (0..rows.count()).fold(0, |sum: u64, i| {
-                let entries = rows.entries(i).filter(|(_, x)| *x != T::default()).count();
-                sum.saturating_add(products.products(entries) as u64)
-            }),
-            _ => return Err(self.spec.not_sparse()),
-        };
-        let size = entries.saturating_mul((4 + size_of::<T>()) as u64);
-        engine.check_memory(
-            || format!("{entries} features of {} rows", rows.count()),
-            size.saturating_mul(2),
-        )?;
+        let size = most.saturating_mul((4 + size_of::<T>()) as u64);
+        engine
+            .check_memory(|| format!("{most} features of {} rows", rows.count()), size.saturating_mul(2))?;
         engine.install(|| self.sparse_features(rows))
+    }
+
+    /// Features of rows that are not zero, at most; none for maps whose features hardly ever are.
+    fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<u64> {
+        let all = |features: usize| (rows.count() as u64).saturating_mul(features as u64);
+        match (&self.state, self.sparse_projection(), self.products()) {
+            (State::Binning(binning), ..) => Some(all(self.spec.features * binning.outputs())),
+            (_, Some(projection), _) => Some(projection.most_entries(rows).min(all(self.output_dim))),
+            (.., Some(products)) => Some(products.most_entries(rows)),
+            _ => None,
+        }
     }
 
     /// The products of columns that the map is made of, if it is.
@@ -172,11 +174,28 @@ impl Map {
 
     /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
     pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        match (&self.state, self.products()) {
-            (State::Binning(binning), _) => Ok(binning.apply_sparse(rows)),
-            (_, Some(products)) => Ok(products.apply_sparse(rows)),
+        match (&self.state, self.sparse_projection(), self.products()) {
+            (State::Binning(binning), ..) => Ok(binning.apply_sparse(rows)),
+            (_, Some(projection), _) => Ok(projection.apply_sparse(rows)),
+            (.., Some(products)) => Ok(products.apply_sparse(rows)),
             _ => Err(self.spec.not_sparse()),
         }
+    }
+
+    /// The sparse matrix that rows are projected with; none for other maps.
+    pub(crate) fn sparse_projection(&self) -> Option<&projection::Sparse> {
+        match &self.state {
+            State::Part(part) => match &**part {
+                Part::Projection(projection::Projector::Sparse(sparse)) => Some(sparse),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How many rows two columns of a sparse projection share at worst, block by block; none for other maps.
+    pub fn worst_overlap(&self) -> Option<Overlap> {
+        self.sparse_projection().map(projection::Sparse::worst_overlap)
     }
 
     /// Rows have the map's columns, are finite, and the kernel has a value for them.

@@ -13,7 +13,8 @@ use super::exact::Exact;
 use super::hinge::Hinges;
 use super::homogeneous::Homogeneous;
 use super::positive::Positive;
-use super::sign::{Projection, Subsets};
+use super::projection::Projector;
+use super::sign::Subsets;
 use super::sketch::Sketched;
 use super::{Binning, Fourier};
 use crate::kernel::RowFactor;
@@ -27,7 +28,7 @@ pub(crate) enum Part {
     Homogeneous(Homogeneous),
     Hinges(Hinges),
     Subsets(Subsets),
-    Projection(Projection),
+    Projection(Projector),
     Positive(Positive),
     Sketched(Sketched),
     Hashed(Combinations),
@@ -87,7 +88,7 @@ impl Part {
             Part::Fourier(part) => part.regenerated().into_iter().for_each(add),
             Part::Hinges(part) => add(part.regenerated()),
             Part::Subsets(part) => add(part.regenerated()),
-            Part::Projection(part) => add(part.regenerated()),
+            Part::Projection(part) => part.regenerated(add),
             Part::Positive(part) => add(part.regenerated()),
             Part::Sketched(part) => part.regenerated(add),
             Part::Hashed(part) => add(&part.regenerated()),

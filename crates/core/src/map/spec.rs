@@ -7,7 +7,7 @@ use super::compile::{Compiler, How, Recipe};
 use super::landmarks::{self, Choice};
 use super::monomial::Monomials;
 use super::sketch::Sketch;
-use super::{Binning, Grids, Landmarks, Map, State, binning, fourier};
+use super::{Binning, Grids, Landmarks, Map, Nonzeros, Projection, State, binning, fourier};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::plan::available_memory;
@@ -74,6 +74,11 @@ pub enum Method {
     Binning {
         /// What a cell of a grid becomes.
         bins: Bins,
+    },
+    /// A random projection of the rows, for the linear kernel: fewer columns, inner products and distances nearly kept.
+    Projection {
+        /// Which.
+        how: Projection,
     },
 }
 
@@ -175,9 +180,29 @@ impl MapSpec {
         self.method == Method::Exact && self.kernel == Kernel::Linear
     }
 
-    /// Whether most features of a row are zero.
+    /// Whether features are kept without their zeros by what learns from them: those of random binning, and of feature hashing (a sparse projection with one entry a column), where
+    /// a row has no more features than entries. Other sparse projections fill a row of features soon, and are dense unless [`Map::transform_sparse`] is asked for.
     pub fn is_sparse(&self) -> bool {
-        matches!(self.method, Method::Binning { .. })
+        let hashing = Nonzeros::Count { count: 1 };
+        match self.method {
+            Method::Binning { .. } => true,
+            Method::Projection { how: Projection::Sparse { nonzeros, .. } } => nonzeros == hashing,
+            _ => false,
+        }
+    }
+
+    /// Whether features can be had without their zeros.
+    fn has_sparse(&self) -> bool {
+        self.is_sparse() || matches!(self.method, Method::Projection { how: Projection::Sparse { .. } })
+    }
+
+    /// Features that are not zero of so many rows, at most, where they are kept without zeros: `stored` entries of the rows, if these are sparse.
+    pub(crate) fn sparse_entries(&self, rows: u64, stored: Option<u64>) -> u64 {
+        let all = rows.saturating_mul(self.features as u64);
+        match (self.method, stored) {
+            (Method::Projection { .. }, Some(stored)) => stored.min(all),
+            _ => all,
+        }
     }
 
     /// Everything that can be said without rows is in order.
@@ -210,6 +235,7 @@ impl MapSpec {
             Method::Sketch { sketch } => sketch.validate(&self.kernel, self.features),
             Method::Landmarks { tolerance, .. } => landmarks::validate(tolerance),
             Method::Binning { bins } => binning::validate(&self.kernel, bins, self.features),
+            Method::Projection { how } => how.validate(&self.kernel, self.features),
         }
     }
 
@@ -235,6 +261,7 @@ impl MapSpec {
             }
             Method::Fourier { form, draw } => whole(How::Fourier { form, draw }, self.features),
             Method::Sketch { sketch } => whole(How::Sketch { sketch }, self.features),
+            Method::Projection { how } => whole(How::Projection { how }, self.features),
             Method::Landmarks { .. } | Method::Binning { .. } => None,
         })
     }
@@ -389,7 +416,7 @@ impl MapSpec {
         AnyRows<'a>: From<Rows<'a, T>>,
     {
         self.validate()?;
-        if !self.is_sparse() {
+        if !self.has_sparse() {
             return Err(self.not_sparse());
         }
         let (n, count) = (rows.count(), self.features);
@@ -462,7 +489,9 @@ impl MapSpec {
     pub(crate) fn bytes(&self, input_dim: usize) -> u64 {
         let factor = match self.method {
             // Orthogonal frequencies keep their reflections while they are drawn.
-            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. } | Method::Compiled { .. } => 1.4,
+            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. }
+            | Method::Projection { how: Projection::Orthonormal }
+            | Method::Compiled { .. } => 1.4,
             // The Gram matrix and its factor stand beside the inverse while it is made.
             Method::Landmarks { whiten: true, .. } => 1.5,
             _ => 1.0,
@@ -486,7 +515,8 @@ impl MapSpec {
             | Method::Compiled { .. }
             | Method::Taylor { .. }
             | Method::Fourier { .. }
-            | Method::Sketch { .. } => {
+            | Method::Sketch { .. }
+            | Method::Projection { .. } => {
                 self.recipe(input_dim).ok().flatten().map_or(0.0, |recipe| recipe.entries(input_dim))
             }
             Method::Landmarks { whiten, .. } => d * features + if whiten { features * features } else { 0.0 },

@@ -47,7 +47,41 @@ pub(crate) fn gamma_quantile(a: f64, u: f64) -> f64 {
     }
     let upper = u > 0.5;
     let target = libm::log(if upper { 1.0 - u } else { u });
-    let mut x = if a < 1.0 { floor } else { cube(a, u).max(floor) };
+    let first = if a < 1.0 { floor } else { cube(a, normal_quantile(u)).max(floor) };
+    newton(a, first, target, upper)
+}
+
+/// The x with 1 − P(a, x) = q: for q far below what 1 − u can say.
+pub(crate) fn gamma_upper_quantile(a: f64, q: f64) -> f64 {
+    if !(q < 0.5) {
+        return gamma_quantile(a, 1.0 - q);
+    }
+    if !(SHAPES.contains(&a) && q >= 0.0) {
+        return f64::NAN;
+    }
+    if q <= 0.0 {
+        return f64::INFINITY;
+    }
+    let target = libm::log(q);
+    // For shapes below 1 the tail is below e^(−x) from 1 on.
+    let first = if a < 1.0 { 1.0 } else { cube(a, -normal_quantile(q)).max(a) };
+    newton(a, first, target, true)
+}
+
+/// (ln P, ln(1 − P)) of the law at x > 0.
+pub(crate) fn gamma_log_tails(a: f64, x: f64) -> (f64, f64) {
+    if x < a + 1.0 {
+        let lower = log_lower(a, x).0;
+        (lower, libm::log(-libm::expm1(lower.min(0.0))))
+    } else {
+        let upper = log_upper(a, x).0;
+        (libm::log(-libm::expm1(upper.min(0.0))), upper)
+    }
+}
+
+/// The x at which the logarithm of a tail is the target, from a first guess.
+fn newton(a: f64, first: f64, target: f64, upper: bool) -> f64 {
+    let mut x = first;
     for _ in 0..100 {
         let (log_tail, over_density) = if upper { log_upper(a, x) } else { log_lower(a, x) };
         let newton = (target - log_tail) * over_density;
@@ -74,8 +108,8 @@ pub(super) fn peak(a: f64) -> f64 {
 }
 
 /// Wilson and Hilferty's cube of a normal, which is close for all but small shapes.
-fn cube(a: f64, u: f64) -> f64 {
-    let root = 1.0 - 1.0 / (9.0 * a) + normal_quantile(u) / (3.0 * a.sqrt());
+fn cube(a: f64, normal: f64) -> f64 {
+    let root = 1.0 - 1.0 / (9.0 * a) + normal / (3.0 * a.sqrt());
     a * root * root * root
 }
 
@@ -173,6 +207,29 @@ mod tests {
                 }
                 last = x;
             }
+        }
+    }
+
+    /// For whole shapes 1 − P(a, x) = e^(−x)·Σ_{k<a} xᵏ/k!: the tail of the quantile is the q that was asked for, down to 1e-300.
+    #[test]
+    fn upper_quantiles_have_their_tails() {
+        for a in [1.0, 2.0, 5.0, 32.0, 500.0] {
+            for q in [0.9, 0.5, 0.3, 0.01, 1e-6, 1e-17, 1e-100, 1e-300] {
+                let x = gamma_upper_quantile(a, q);
+                // From the largest term on, in logarithms.
+                let term = |k: f64| k * libm::log(x) - x - libm::lgamma(k + 1.0);
+                let tail: f64 = (0..a as u32).map(|k| libm::exp(term(f64::from(k)) - libm::log(q))).sum();
+                assert!((tail - 1.0).abs() < 1e-9, "shape {a}, {q:e}: {x}, {tail}");
+                let (lower, upper) = gamma_log_tails(a, x);
+                assert!((upper - libm::log(q)).abs() < 1e-9 && (lower - libm::log1p(-q)).abs() < 1e-9);
+            }
+        }
+        for a in [0.3, 0.5, 1.5, 17.0] {
+            for q in [0.45, 0.1, 1e-3] {
+                assert_relative(gamma_upper_quantile(a, q), gamma_quantile(a, 1.0 - q), 1e-11, "either side");
+            }
+            let x = gamma_upper_quantile(a, 1e-200);
+            assert!((gamma_log_tails(a, x).1 - libm::log(1e-200)).abs() < 1e-9);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! matern(ν, r)          2^(1−ν)/Γ(ν) · (√(2ν)·r)^ν · K_ν(√(2ν)·r)
-//! gamma_quantile(a, u)  the x with ∫₀ˣ s^(a−1)·e^(−s) ds / Γ(a) = u
+//! gamma_quantile(a, u)  the x with ∫₀ˣ s^(a−1)·e^(−s) ds / Γ(a) = u;   gamma_upper_quantile(a, q) the one with ∫ₓ^∞ = q;   gamma_log_tails(a, x) their logarithms
 //! normal_quantile(u)    Φ⁻¹(u)
 //! hat_quantile(u)       the spectral law of max(0, 1 − |t|)
 //! ```
@@ -15,7 +15,7 @@ mod hat;
 mod matern;
 mod normal;
 
-pub(crate) use gamma::gamma_quantile;
+pub(crate) use gamma::{gamma_log_tails, gamma_quantile, gamma_upper_quantile};
 pub(crate) use hat::hat_quantile;
 pub(crate) use matern::matern;
 pub(crate) use normal::normal_quantile;

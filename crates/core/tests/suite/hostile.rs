@@ -169,6 +169,15 @@ fn maps_alone_are_checked_too() {
     assert!(Model::from_bytes(&landmarks).is_ok());
     let none = forged(&landmarks, "\"features\":5", "\"features\":2");
     assert!(matches!(file_error(&none), FileError::Mismatch { what: "features", .. }));
+    // A sparse projection of any width is small, but its places are checked.
+    let method = Method::Projection { how: bochner::Projection::SPARSE };
+    let projected = bytes(MapSpec { kernel: Kernel::Linear, method, features: 12, seed: 5 });
+    assert!(Model::from_bytes(&projected).is_ok());
+    for (from, to) in [("\"count\":8", "\"count\":0"), ("\"count\":8", "\"count\":13")] {
+        assert!(matches!(Model::from_bytes(&forged(&projected, from, to)), Err(Error::Parameter { .. })));
+    }
+    let other = forged(&projected, "\"signed\":true", "\"signed\":false");
+    assert!(matches!(file_error(&other), FileError::Fingerprint { .. }));
 }
 
 #[test]

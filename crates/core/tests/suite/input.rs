@@ -245,6 +245,8 @@ fn any_method() -> impl Strategy<Value = Method> {
         (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)]).prop_map(
             |(whiten, tolerance)| Method::Landmarks { whiten, tolerance, choice: Default::default() }
         ),
+        proptest::sample::select(crate::table::projections().to_vec())
+            .prop_map(|how| Method::Projection { how }),
     ]
 }
 

@@ -5,6 +5,7 @@
 //! - `binning`: the same for cells of random grids
 //! - `liftings`: explicit features, and the way back from a separator to a ball
 //! - `sketches`: polynomials in few features: means, variances, what the compiler makes of them
+//! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
@@ -24,6 +25,7 @@ mod laws;
 mod liftings;
 mod maps;
 mod oracle;
+mod projections;
 mod sketches;
 mod statistical;
 mod svm;

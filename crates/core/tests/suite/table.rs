@@ -5,7 +5,7 @@ use bochner::stat::Sample;
 use bochner::sweep::sweep;
 use bochner::{
     Arrays, Bins, Choice, Csr, Engine, EngineSpec, FourierForm, FrequencyDraw, Kernel, Map, MapSpec, Matrix,
-    MatrixView, Method, Rows, Scalar, Target,
+    MatrixView, Method, Nonzeros, Projection, Rows, Scalar, Target,
 };
 use bochner_testkit::{densify, sparse};
 
@@ -103,6 +103,10 @@ pub(crate) fn specs() -> Vec<MapSpec> {
         for bins in [Bins::Fitted, Bins::Hashed { width: 5 }] {
             add(Method::Binning { bins }, 20, 5);
         }
+        // For fewer outputs than columns and for more: blocks are stacked.
+        for how in projections() {
+            [5, 24].into_iter().for_each(|features| add(Method::Projection { how }, features, 7));
+        }
     }
     for choice in [Choice::KMeansPlusPlus, Choice::Leverage, Choice::Cholesky] {
         let method = Method::Landmarks { whiten: true, tolerance: 1e-7, choice };
@@ -111,6 +115,21 @@ pub(crate) fn specs() -> Vec<MapSpec> {
     let plain = Method::Landmarks { whiten: false, tolerance: 1e-7, choice: Choice::Uniform };
     specs.push(MapSpec { kernel: Kernel::laplace(4.0), method: plain, features: 30, seed: 4 });
     specs
+}
+
+/// Every kind of projection.
+pub(crate) fn projections() -> [Projection; 8] {
+    let sparse = |nonzeros, signed| Projection::Sparse { nonzeros, signed };
+    [
+        Projection::Gaussian,
+        Projection::Signs,
+        Projection::Orthonormal,
+        Projection::Hadamard,
+        sparse(Nonzeros::Count { count: 1 }, true),
+        sparse(Nonzeros::Count { count: 4 }, true),
+        sparse(Nonzeros::Count { count: 3 }, false),
+        sparse(Nonzeros::Theorem, true),
+    ]
 }
 
 /// Rows with many zeros and no negative entries, dense and sparse; none is zero as a whole.

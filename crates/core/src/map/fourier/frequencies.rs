@@ -21,7 +21,7 @@ use crate::{Matrix, Result, Rows, Scalar};
 const PIECE: usize = 256;
 
 /// Fills the rows of a matrix, each from its number alone: on the threads of the current pool, if there is one.
-fn fill_rows(
+pub(in crate::map) fn fill_rows(
     rows: usize,
     columns: usize,
     check: Check<'_>,
@@ -80,13 +80,32 @@ pub(super) fn orthogonal(
     (mixing, place): (Mixing, &Place),
     check: Check<'_>,
 ) -> Result<Matrix<f64>> {
-    let blocks: Vec<Haar> =
-        (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect();
+    let blocks = blocks(seed, count, dim);
     fill_rows(count, dim, check, |j, row| {
         blocks[j / dim].column(j % dim, row);
         let length = length(seed, j, dim, mixing);
         row.iter_mut().enumerate().for_each(|(at, w)| *w *= 1.0 / place.width.at(at) * length);
     })
+}
+
+/// Directions alone, all of the same length: columns of Haar matrices, `dim` of each.
+pub(in crate::map) fn orthonormal(
+    seed: u64,
+    count: usize,
+    dim: usize,
+    length: f64,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
+    let blocks = blocks(seed, count, dim);
+    fill_rows(count, dim, check, |j, row| {
+        blocks[j / dim].column(j % dim, row);
+        row.iter_mut().for_each(|w| *w *= length);
+    })
+}
+
+/// As many orthogonal matrices as hold so many columns, the last one cut short.
+fn blocks(seed: u64, count: usize, dim: usize) -> Vec<Haar> {
+    (0..count.div_ceil(dim)).map(|b| Haar::draw(seed, b, dim, dim.min(count - b * dim))).collect()
 }
 
 /// The first columns of a random orthogonal matrix: Q = H₀H₁…H_{d−2}·diag(signs), Hₖ the reflection that takes a normal
