@@ -28,6 +28,7 @@ mod own;
 mod polynomial;
 mod quadratic;
 mod rational_quadratic;
+mod sequence;
 mod sinc;
 mod spectrum;
 mod subsets;
@@ -47,10 +48,12 @@ pub use width::Width;
 
 pub(crate) use against::{Against, OfAgainst, Simple, apply};
 pub(crate) use columns::numbers as columns_of;
+pub(crate) use sequence::Places;
 pub(crate) use grid::{GridLaw, Pitch};
 pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};
 pub(crate) use value::{Form, Inner, RowFactor};
 
+use crate::encode::{Grams, Sequence};
 use crate::error::number;
 use crate::{Error, Result};
 
@@ -142,6 +145,17 @@ pub enum Kernel {
     ArcCosine {
         /// The power of a unit: 0, 1 or 2.
         order: u32,
+    },
+    /// Σ count_u(a)·count_u(b) over the grams u of two texts: on one column of text, by its name, until an encoder makes a linear kernel of it
+    Sequence {
+        /// What is counted.
+        grams: Grams,
+        /// Whether grams that many texts have count less.
+        tf_idf: bool,
+        /// Columns that grams are hashed to.
+        width: usize,
+        /// Columns that each gram is added to.
+        nonzeros: usize,
     },
     /// factor·K
     Scaled {
@@ -332,6 +346,9 @@ impl Kernel {
     /// The same with columns by number, given the names of the source's columns.
     pub fn bind(&self, names: &[String]) -> Result<Kernel> {
         let leaf = |leaf: &Kernel| match leaf {
+            Kernel::Restricted { kernel, .. } if matches!(**kernel, Kernel::Sequence { .. }) => {
+                Err(leaf.without_text())
+            }
             Kernel::Restricted { columns, kernel } => {
                 Ok(Kernel::Restricted { columns: columns::bind(columns, names)?, kernel: kernel.clone() })
             }
@@ -386,6 +403,7 @@ impl Kernel {
             Kernel::ExponentialChi2 { gamma } => {
                 within("gamma", "between 1e-18 and 1e18", *gamma, width::WIDTHS.contains(gamma))
             }
+            Kernel::Sequence { .. } => self.sequence().as_ref().map_or(Ok(()), Sequence::validate),
             Kernel::ArcCosine { order } => within("order", "0, 1 or 2", f64::from(*order), *order <= 2),
             Kernel::Scaled { factor, kernel } => {
                 within(
@@ -432,6 +450,9 @@ impl Kernel {
                     });
                 }
                 columns::validate(columns)?;
+                if let Kernel::Sequence { .. } = **kernel {
+                    Kernel::validate_text(columns, kernel)?;
+                }
                 kernel.validate_at(level + 1)
             }
         }
@@ -445,6 +466,10 @@ impl Kernel {
 
     fn check_columns(&self, columns: usize) -> Result<()> {
         match self {
+            Kernel::Sequence { .. } => Err(self.without_text()),
+            Kernel::Restricted { kernel, .. } if matches!(**kernel, Kernel::Sequence { .. }) => {
+                Err(self.without_text())
+            }
             Kernel::Restricted { columns: chosen, kernel } => {
                 columns::check(chosen, columns)?;
                 kernel.check_columns(columns::count(chosen))
