@@ -15,10 +15,12 @@ use crate::table::{ColumnInfo, ColumnKind, position};
 use crate::{Error, Kernel, Result};
 
 /// What to do about a column that is no text.
-pub(super) const AS_TEXT: &str = "sequence kernels compare texts: read the column as text, or use a kernel of numbers";
+pub(super) const AS_TEXT: &str =
+    "sequence kernels compare texts: read the column as text, or use a kernel of numbers";
 
 /// What to do about a column that is no number.
-const AS_NUMBERS: &str = "say how it becomes numbers, as in --sequence 'COLUMN=spectrum(k=5)', or use a sequence kernel on it";
+const AS_NUMBERS: &str =
+    "say how it becomes numbers, as in --sequence 'COLUMN=spectrum(k=5)', or use a sequence kernel on it";
 
 /// The encoding of a column of text that every kernel may look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,8 @@ pub fn inputs(
         return plain(kernel, table, left_out);
     }
     let named = kernel.and_then(Kernel::names_only);
-    let is_unused = |declared: &&Declared| named.as_ref().is_some_and(|names| !names.contains(&declared.column));
+    let is_unused =
+        |declared: &&Declared| named.as_ref().is_some_and(|names| !names.contains(&declared.column));
     if let Some(unused) = declared.iter().find(is_unused) {
         return Err(Error::Unsupported {
             what: format!("encoding column \"{}\"", unused.column),
@@ -51,21 +54,25 @@ pub fn inputs(
         });
     }
     let mut texts = Vec::new();
-    let all = declared.iter().map(|text| (&text.column, &text.sequence)).chain(own.iter().map(|(column, sequence)| (column, sequence)));
+    let all = declared
+        .iter()
+        .map(|text| (&text.column, &text.sequence))
+        .chain(own.iter().map(|(column, sequence)| (column, sequence)));
     for (at, (column, sequence)) in all.enumerate() {
         expect_text(table, left_out, column)?;
         texts.push(Text::new(column, Sequence { seed: seed_of(seed, at), ..sequence.clone() })?);
     }
-    if let Some(at) = (1..declared.len()).find(|&at| texts[..at].iter().any(|text: &Text| text.name == texts[at].name)) {
+    if let Some(at) =
+        (1..declared.len()).find(|&at| texts[..at].iter().any(|text: &Text| text.name == texts[at].name))
+    {
         return Err(Error::Parameter {
             name: "the encodings of columns",
             expected: "one for each column",
             found: format!("two for \"{}\"", texts[at].name),
         });
     }
-    let is_number = |column: &&ColumnInfo| {
-        column.kind == ColumnKind::Number && !left_out.contains(&column.name.as_str())
-    };
+    let is_number =
+        |column: &&ColumnInfo| column.kind == ColumnKind::Number && !left_out.contains(&column.name.as_str());
     let is_needed = |column: &&ColumnInfo| named.as_ref().is_none_or(|names| names.contains(&column.name));
     let numbers: Vec<String> =
         table.iter().filter(is_number).filter(is_needed).map(|column| column.name.clone()).collect();

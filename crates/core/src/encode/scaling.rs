@@ -106,9 +106,11 @@ impl Scaling {
                     let stored = indices.partition_point(|&j| (j as usize) < first.len());
                     first.fill(T::default());
                     indices[..stored].iter().zip(values).for_each(|(&j, &x)| first[j as usize] = x);
-                    let shifted = first.iter().enumerate().map(|(j, x)| (j as u32, self.value(j, x.to_f64())));
+                    let shifted =
+                        first.iter().enumerate().map(|(j, x)| (j as u32, self.value(j, x.to_f64())));
                     let entry = |(&j, &x): (&u32, &T)| (j, self.value(j as usize, x.to_f64()));
-                    scaled.push_row(shifted.chain(indices[stored..].iter().zip(&values[stored..]).map(entry)));
+                    scaled
+                        .push_row(shifted.chain(indices[stored..].iter().zip(&values[stored..]).map(entry)));
                 }
                 OwnedRows::Sparse(scaled)
             }

@@ -230,9 +230,7 @@ impl<T: Scalar> Node<T> {
                 Node::NormalisedExp { kernel: exponent.clone(), theirs, node: one(exponent)? }
             }
             Kernel::Normalised { kernel } => return sided(RowFactor::Length((**kernel).clone()), kernel),
-            Kernel::Restricted { columns, kernel } => {
-                Node::leaf(kernel, Some(columns), rows)?
-            }
+            Kernel::Restricted { columns, kernel } => Node::leaf(kernel, Some(columns), rows)?,
             leaf => Node::leaf(leaf, None, rows)?,
         })
     }
@@ -246,7 +244,8 @@ impl<T: Scalar> Node<T> {
         };
         let pairs = || Node::Pairs { kernel: restricted(), rows: owned(rows) };
         let Some(form) = kernel.form() else { return Ok(pairs()) };
-        let mut prepare = Prepare { columns: columns.map(|c| columns::numbers(c).collect()), factors: None, lift: None };
+        let mut prepare =
+            Prepare { columns: columns.map(|c| columns::numbers(c).collect()), factors: None, lift: None };
         let (what, finish) = match (form, kernel.simple()) {
             (Form::Constant, _) => return Ok(Node::Constant),
             (_, Some(simple)) => (simple, Finish::Nothing),

@@ -48,8 +48,8 @@ pub use width::Width;
 
 pub(crate) use against::{Against, OfAgainst, Simple, apply};
 pub(crate) use columns::numbers as columns_of;
-pub(crate) use sequence::Places;
 pub(crate) use grid::{GridLaw, Pitch};
+pub(crate) use sequence::Places;
 pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};
 pub(crate) use value::{Form, Inner, RowFactor};
 

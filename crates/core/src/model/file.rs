@@ -70,9 +70,14 @@ struct Meta {
 enum ColumnsMeta {
     Unnamed,
     Named,
-    Sparse { name: String },
+    Sparse {
+        name: String,
+    },
     /// Names of numbers, then of texts, are tensors; so are the counts of texts that tf–idf needs.
-    Texts { numbers: usize, sequences: Vec<Sequence> },
+    Texts {
+        numbers: usize,
+        sequences: Vec<Sequence>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -241,7 +246,8 @@ impl Model {
             let fitted: Vec<&Documents> = encoders.filter_map(|encoder| encoder.documents()).collect();
             if !fitted.is_empty() {
                 let totals: Vec<f64> = fitted.iter().map(|documents| documents.total()).collect();
-                let counts: Vec<f64> = fitted.iter().flat_map(|documents| documents.counts()).copied().collect();
+                let counts: Vec<f64> =
+                    fitted.iter().flat_map(|documents| documents.counts()).copied().collect();
                 let shape = vec![fitted.len(), Documents::SLOTS];
                 list.push(Tensor::numbers("texts.totals", vec![fitted.len()], &totals));
                 list.push(Tensor::numbers("texts.counts", shape, &counts));

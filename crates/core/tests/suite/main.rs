@@ -7,6 +7,7 @@
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
+//! - `sequences`: texts, their grams and their kernels
 //! - `input`: bad input and its messages
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -21,6 +22,7 @@ mod kernels;
 mod laws;
 mod maps;
 mod oracle;
+mod sequences;
 mod statistical;
 mod svm;
 mod table;

@@ -63,11 +63,7 @@ impl Documents {
         grams.validate()?;
         if let Some(weights) = weights {
             if weights.len() != texts.len() {
-                return Err(Error::Length {
-                    what: "weights",
-                    expected: texts.len(),
-                    found: weights.len(),
-                });
+                return Err(Error::Length { what: "weights", expected: texts.len(), found: weights.len() });
             }
             for (row, &value) in weights.iter().enumerate() {
                 if !value.is_finite() {

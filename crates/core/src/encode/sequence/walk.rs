@@ -146,12 +146,7 @@ fn around(word: &mut [u8], at: usize, left: usize, alphabet: &[u8], see: &mut im
 }
 
 /// All runs of some pieces that follow each other.
-fn runs(
-    text: &str,
-    pieces: &[(usize, usize)],
-    (from, to): (usize, usize),
-    mut see: impl FnMut(u64),
-) {
+fn runs(text: &str, pieces: &[(usize, usize)], (from, to): (usize, usize), mut see: impl FnMut(u64)) {
     for length in from..=to {
         for run in pieces.windows(length) {
             see(xxh3_64(&text.as_bytes()[run[0].0..run[length - 1].1]));
