@@ -296,7 +296,7 @@ impl Model {
     fn columns(&self) -> Option<Vec<String>> {
         match self.inner.encoder().columns() {
             Columns::Named { names } => Some(names.clone()),
-            Columns::Unnamed { .. } | Columns::Sparse { .. } => None,
+            Columns::Unnamed { .. } | Columns::Sparse { .. } | Columns::Texts { .. } => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::{Precision, Task};
+use bochner::encode::{Declared, Precision, Task};
 use bochner::solve::Hinge;
 use bochner::{Choice, Kernel, KernelChoice, Loss};
 use bochner_io::Format;
@@ -96,6 +96,9 @@ pub(crate) struct FitArgs {
     /// gaussian or laplace to have the width tuned, or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
     #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "gaussian")]
     pub(crate) kernel: KernelChoice,
+    /// How a column of text becomes numbers that every kernel can look at, such as 'message=words(from=1,to=2)'; rows have length 1; may be repeated
+    #[arg(long, value_name = "COLUMN=TEXT", value_parser = value::sequence)]
+    pub(crate) sequence: Vec<Declared>,
     /// How features are made of the kernel
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) map: MapArg,
@@ -143,7 +146,9 @@ Examples:
   bochner fit houses.csv --target price -o houses.bochner
   bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
   bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
-  bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner";
+  bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner
+  bochner fit genes.csv --target kind --kernel 'normalised(spectrum(k=5)[dna]) + gaussian(sigma=1)[age]' -o genes.bochner
+  bochner fit mails.csv --target spam --sequence 'text=words(from=1,to=2,tf_idf=1)' --kernel linear --loss hinge -o mails.bochner";
 
 /// Predict the rows of a file, as CSV
 #[derive(Debug, ClapArgs)]

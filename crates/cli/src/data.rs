@@ -20,13 +20,25 @@ pub(crate) fn options(read: &ReadArgs) -> Options {
     Options { format: read.format, delimiter: read.delimiter, header: !read.no_header, ..Options::default() }
 }
 
-/// Opens a file to learn from: the target as text, some columns left out, all others numbers. Gives the target's name.
+/// What is learnt from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// Columns not to learn from.
+    pub(crate) ignored: &'a [String],
+    /// Columns that are texts.
+    pub(crate) texts: &'a [String],
+    /// The columns that the kernel looks at, where there are texts and it names all of them: others need not be numbers.
+    pub(crate) named: Option<&'a [String]>,
+}
+
+/// Opens a file to learn from: target and texts as text, some columns left out, all others numbers. Gives the target's name.
 pub(crate) fn open_to_learn(
     path: &Path,
     options: &mut Options,
     target: Option<&str>,
-    ignored: &[String],
+    wanted: Wanted<'_>,
 ) -> Result<(Cached, String), Failure> {
+    let Wanted { ignored, texts, named } = wanted;
     let source = bochner_io::open(path, options)?;
     let columns = source.columns();
     let is_sparse = columns.iter().any(|column| matches!(column.kind, ColumnKind::Sparse { .. }));
@@ -35,7 +47,7 @@ pub(crate) fn open_to_learn(
         None if is_sparse => "target",
         None => return Err(no_target(path, columns)),
     };
-    for name in ignored.iter().map(String::as_str).chain([target]) {
+    for name in ignored.iter().chain(texts).map(String::as_str).chain([target]) {
         let found = position(columns, name).map_err(Failure::about(path))?;
         if let ColumnKind::Sparse { .. } = columns[found].kind {
             return Err(Failure::Usage(format!("\"{name}\" is all there is to learn from in a LIBSVM file")));
@@ -44,12 +56,26 @@ pub(crate) fn open_to_learn(
     if ignored.iter().any(|name| name == target) {
         return Err(Failure::Usage(format!("\"{target}\" is both the target and ignored")));
     }
+    for name in texts {
+        if name == target {
+            return Err(Failure::Usage(format!("\"{name}\" is both the target and a text to learn from")));
+        }
+        if ignored.contains(name) {
+            return Err(Failure::Usage(format!("\"{name}\" is both ignored and a text to learn from")));
+        }
+    }
     let target = target.to_owned();
     if is_sparse {
         return Ok((Cached::new(source, ignored), target));
     }
-    options.text = ignored.iter().chain([&target]).cloned().collect();
-    Ok((Cached::new(bochner_io::open(path, options)?, ignored), target))
+    let mut left_out = ignored.to_vec();
+    if let Some(named) = named {
+        let names = columns.iter().map(|column| &column.name);
+        let is_unused = |name: &&String| **name != target && !named.contains(name) && !ignored.contains(name);
+        left_out.extend(names.filter(is_unused).cloned());
+    }
+    options.text = left_out.iter().chain([&target]).chain(texts).cloned().collect();
+    Ok((Cached::new(bochner_io::open(path, options)?, &left_out), target))
 }
 
 fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
@@ -92,6 +118,14 @@ pub(crate) fn open_for(
         }
         Columns::Unnamed { count } => is_number.iter_mut().take(*count).for_each(|number| *number = true),
         Columns::Sparse { name, .. } => is_number[find(name)?] = true,
+        Columns::Texts { numbers, texts } => {
+            for name in numbers {
+                is_number[find(name)?] = true;
+            }
+            for text in texts {
+                find(&text.name)?;
+            }
+        }
     }
     match truth {
         // Columns without names are the first ones: a target among them would be taken for an input.
@@ -130,7 +164,11 @@ pub(crate) fn hinted(failure: Failure, path: &Path, options: &Options) -> Failur
     }
     let ignore = words.iter().map(|name| format!("--ignore {}", quoted(name))).collect::<Vec<_>>().join(" ");
     let many = if words.len() == 1 { "this column" } else { "these columns" };
-    failure.hint(format!("only numbers can be learnt from; leave {many} of text out with {ignore}"))
+    let example = words.first().map_or("", String::as_str);
+    failure.hint(format!(
+        "only numbers can be learnt from; leave {many} of text out with {ignore}, or say how texts become numbers, as in --sequence {}",
+        quoted(&format!("{example}=words(from=1,to=2)"))
+    ))
 }
 
 /// Columns without a single number in the first rows.

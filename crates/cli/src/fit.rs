@@ -8,10 +8,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bochner::encode::{Columns, TableRows, Task};
+use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
-use bochner::table::{ColumnInfo, TableSource, position};
+use bochner::table::{Column, ColumnInfo, Table, TableSource, position};
 use bochner::{
     Auto, Choice, Engine, Event, FourierForm, FrequencyDraw, KernelChoice, Labels, Lambda, Method, Model,
 };
@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::args::{ChoiceArg, FitArgs, MapArg, RunArgs};
 use crate::console::Console;
+use crate::data::Wanted;
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::report::{self, Line, ModelReport};
@@ -43,6 +44,8 @@ struct Job {
 pub(crate) struct Recipe {
     pub(crate) auto: Auto,
     pub(crate) task: Task,
+    /// How texts become numbers.
+    pub(crate) declared: Vec<Declared>,
 }
 
 /// Runs the command.
@@ -89,7 +92,7 @@ impl Job {
             target: args.target,
             ignored: args.ignore,
             output: args.output,
-            recipe: Recipe { auto, task: args.task.into() },
+            recipe: Recipe { auto, task: args.task.into(), declared: args.sequence },
             max_memory: args.max_memory,
             run: args.run,
         })
@@ -98,27 +101,37 @@ impl Job {
     fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
         output::check_distinct(&self.output, &[&self.data])?;
         let mut options = self.options.clone();
-        let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), &self.ignored);
+        let (texts, named) = (self.recipe.texts(), self.recipe.named());
+        let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
+        let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), wanted);
         let (mut tables, target) = opened?;
-        let recipe = self.recipe.bound(tables.columns(), &target).map_err(Failure::about(&self.data))?;
+        let bound = self.recipe.bound(tables.columns(), &target).map_err(Failure::about(&self.data));
+        let (recipe, columns) = bound?;
         output::check_writable(&self.output)?;
         let engine = progress.engine(&self.run, self.max_memory);
-        let peak = self.peak(&engine, &recipe.auto, tables.columns(), &target)?;
+        let peak = self.peak(&engine, &recipe.auto, columns.count())?;
         let limit = engine.memory_limit();
         let budget = (limit / 4).min(limit.saturating_sub(peak));
 
         let at = position(tables.columns(), &target)?;
         let mut pass = TargetPass::default();
+        let mut digits = Digits::new(tables.columns(), &texts);
         engine.tell(&Event::Started { phase: "read" })?;
         let read = tables.read(budget, |table, fraction| {
             pass.absorb(&table.columns[at]);
+            digits.absorb(table);
             engine.tell(&Event::Progress { phase: "read", rows: pass.rows(), fraction })
         });
         read.map_err(|error| data::hinted(Failure::about(&self.data)(error), &self.data, &options))?;
         engine.tell(&Event::Finished { phase: "read" })?;
+        for name in digits.found() {
+            let text =
+                format!("column \"{name}\" holds numbers, and is compared as text, character by character");
+            engine.tell(&Event::Warning { text: &text })?;
+        }
 
         let about = |error| data::about_target(error, &self.data, &options, &target);
-        let model = recipe.learn(&engine, &tables, &target, &pass).map_err(about)?;
+        let model = recipe.learn(&engine, &tables, columns, &target, &pass).map_err(about)?;
         model.save(&self.output).map_err(|error| match error {
             bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
             other => other.into(),
@@ -127,14 +140,7 @@ impl Job {
     }
 
     /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.
-    fn peak(
-        &self,
-        engine: &Engine,
-        auto: &Auto,
-        columns: &[ColumnInfo],
-        target: &str,
-    ) -> Result<u64, Failure> {
-        let inputs = Columns::all_but(columns, &[target]).map_err(Failure::about(&self.data))?.count();
+    fn peak(&self, engine: &Engine, auto: &Auto, inputs: usize) -> Result<u64, Failure> {
         let map = auto.spec();
         let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
         let shape = RidgeShape {
@@ -191,20 +197,37 @@ impl Job {
 }
 
 impl Recipe {
-    /// The same with the columns of its kernel by number.
-    fn bound(&self, columns: &[ColumnInfo], target: &str) -> bochner::Result<Recipe> {
-        let names = match Columns::all_but(columns, &[target])? {
-            Columns::Named { names } => names,
-            _ => Vec::new(),
-        };
-        Ok(Recipe { auto: self.auto.bind(&names)?, task: self.task })
+    /// The columns that are texts.
+    fn texts(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.declared.iter().map(|text| text.column.clone()).collect();
+        if let KernelChoice::Given(kernel) = &self.auto.kernel {
+            names.extend(kernel.texts());
+        }
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
     }
 
-    /// Learns from the columns of a source, of whose target a pass has been made.
+    /// All columns that the kernel looks at, where there are texts and it names all of them.
+    fn named(&self) -> Option<Vec<String>> {
+        match &self.auto.kernel {
+            KernelChoice::Given(kernel) if !self.texts().is_empty() => kernel.names_only(),
+            _ => None,
+        }
+    }
+
+    /// The same with its kernel for rows, and the columns of the rows.
+    fn bound(&self, columns: &[ColumnInfo], target: &str) -> bochner::Result<(Recipe, Columns)> {
+        let (auto, columns) = self.auto.inputs(columns, &[target], &self.declared)?;
+        Ok((Recipe { auto, ..self.clone() }, columns))
+    }
+
+    /// Learns from columns of a source, of whose target a pass has been made.
     pub(crate) fn learn(
         &self,
         engine: &Engine,
         tables: &dyn TableSource,
+        columns: Columns,
         target: &str,
         pass: &TargetPass,
     ) -> bochner::Result<Model> {
@@ -212,9 +235,30 @@ impl Recipe {
             return Err(bochner::Error::NoRows);
         }
         let labels = pass.labels(self.task)?;
-        let columns = Columns::all_but(tables.columns(), &[target])?;
-        let rows = TableRows::new(tables, columns.clone(), target, labels, Some(pass.rows()))?;
+        let columns = columns.fit(engine, tables)?;
+        let rows = TableRows::new(engine, tables, columns.clone(), target, labels, Some(pass.rows()))?;
         self.auto.fit(engine, &rows)?.with_names(columns, target)
+    }
+}
+
+/// Columns of text that may be numbers.
+struct Digits(Vec<(String, usize, bool)>);
+
+impl Digits {
+    fn new(columns: &[ColumnInfo], texts: &[String]) -> Digits {
+        let place = |name: &String| Some((name.clone(), position(columns, name).ok()?, true));
+        Digits(texts.iter().filter_map(place).collect())
+    }
+
+    fn absorb(&mut self, table: &Table) {
+        for (_, at, numbers) in &mut self.0 {
+            let Column::Text(texts) = &table.columns[*at] else { continue };
+            *numbers = *numbers && texts.iter().all(|text| data::number(text).is_some());
+        }
+    }
+
+    fn found(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, _, numbers)| *numbers).map(|(name, ..)| name.as_str())
     }
 }
 
@@ -279,6 +323,7 @@ impl Summary {
             ("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))),
             self.report.map(),
         ];
+        lines.splice(2..2, self.report.texts());
         lines.extend(self.report.training());
         lines.extend(self.cross_validation.as_ref().map(|errors| ("error", errors.text())));
         lines.extend(self.report.certificate());

@@ -1,6 +1,7 @@
 //! What a model is, for people and as JSON.
 
 use bochner::certify::Certificate;
+use bochner::encode::{Columns, Text};
 use bochner::model::{Outcome, Training};
 use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
 use serde::Serialize;
@@ -18,7 +19,10 @@ pub(crate) struct ModelReport {
     pub(crate) classes: Option<Vec<String>>,
     /// The number of input columns.
     pub(crate) columns: usize,
-    /// As text that can be given back.
+    /// Columns that are texts, and how they become numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) texts: Vec<TextReport>,
+    /// As text that can be given back; for the rows that texts have become.
     pub(crate) kernel: String,
     pub(crate) method: Method,
     pub(crate) features: usize,
@@ -26,6 +30,17 @@ pub(crate) struct ModelReport {
     pub(crate) standardised: bool,
     pub(crate) training: Option<Training>,
     pub(crate) certificate: Certificate,
+}
+
+/// A column of text.
+#[derive(Debug, Serialize)]
+pub(crate) struct TextReport {
+    pub(crate) column: String,
+    /// As text that can be given back.
+    pub(crate) sequence: String,
+    pub(crate) normalised: bool,
+    /// Columns that it is hashed to.
+    pub(crate) width: usize,
 }
 
 impl ModelReport {
@@ -41,6 +56,10 @@ impl ModelReport {
             target: Some(model.target().to_owned()).filter(|name| !name.is_empty()),
             classes,
             columns: model.encoder().columns().count(),
+            texts: match model.encoder().columns() {
+                Columns::Texts { texts, .. } => texts.iter().map(TextReport::new).collect(),
+                _ => Vec::new(),
+            },
             kernel: spec.kernel.to_string(),
             method: spec.method,
             features: model.map().output_dim(),
@@ -61,6 +80,22 @@ impl ModelReport {
     /// `orthogonal Fourier pairs, 2,048 features`
     pub(crate) fn map(&self) -> Line {
         ("map", format!("{}, {} features", method(&self.method), text::count(self.features as u64)))
+    }
+
+    /// `text  dna by spectrum(k=5), hashed to 4,096 columns: kernel values within ± 2.2 % …`
+    pub(crate) fn texts(&self) -> Vec<Line> {
+        let line = |text: &TextReport| {
+            let length = if text.normalised { ", length 1" } else { "" };
+            // The deviation of z(a)·z(b) is at most √(2/m) of the lengths.
+            let error = text::number(100.0 * (2.0 / text.width as f64).sqrt());
+            format!(
+                "\"{}\" by {}{length}, hashed to {} columns: ± {error} % of √(K(x,x)·K(y,y))",
+                text::shortened(&text.column, 40),
+                text.sequence,
+                text::count(text.width as u64)
+            )
+        };
+        self.texts.iter().map(|text| ("text", line(text))).collect()
     }
 
     /// `lambda  1.2e-6, by 5-fold cross-validation` and `freedom  812.3 of 2,048 coefficients`
@@ -90,6 +125,17 @@ impl ModelReport {
         let mut lines = vec![("kernel error", self.certificate.bound.to_string())];
         lines.extend(self.certificate.measured.as_ref().map(|measured| ("", measured.to_string())));
         lines
+    }
+}
+
+impl TextReport {
+    fn new(text: &Text) -> Self {
+        TextReport {
+            column: text.name.clone(),
+            sequence: text.sequence.to_string(),
+            normalised: text.sequence.normalise,
+            width: text.sequence.width,
+        }
     }
 }
 

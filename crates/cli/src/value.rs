@@ -1,5 +1,6 @@
 //! The texts of options as values.
 
+use bochner::encode::Declared;
 use bochner::{Kernel, KernelChoice};
 use bochner_io::Format;
 
@@ -16,6 +17,16 @@ pub(crate) fn kernel(text: &str) -> Result<KernelChoice, String> {
 /// A kernel with all its parameters.
 pub(crate) fn whole_kernel(text: &str) -> Result<Kernel, String> {
     text.parse().map_err(|error: bochner::Error| error.to_string())
+}
+
+/// A column and how its texts become numbers: `message=words(from=1,to=2)`.
+pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
+    let (column, kernel) = text
+        .split_once('=')
+        .filter(|(column, _)| !column.trim().is_empty())
+        .ok_or_else(|| "expected a column and a sequence kernel, such as dna=spectrum(k=5)".to_owned())?;
+    let sequence = kernel.parse().map_err(|error: bochner::Error| error.to_string())?;
+    Ok(Declared { column: column.trim().to_owned(), sequence })
 }
 
 /// One character of ASCII, or the word `tab`.
@@ -95,6 +106,18 @@ mod tests {
         assert_eq!(kernel("gaussian(sigma=2)"), Ok(KernelChoice::Given(Kernel::gaussian(2.0))));
         assert_eq!(kernel("linear"), Ok(KernelChoice::Given(Kernel::Linear)));
         assert!(kernel("gausian").unwrap_err().contains("did you mean gaussian?"));
+    }
+
+    #[test]
+    fn a_column_is_declared_with_its_sequence() {
+        let found = sequence("first name = characters(from=2,to=3)").unwrap();
+        assert_eq!((found.column.as_str(), found.sequence.normalise), ("first name", true));
+        assert_eq!(found.sequence.to_string(), "characters(from=2,to=3)");
+        assert!(sequence("spectrum(k=5)").unwrap_err().contains("expected one of"));
+        assert!(sequence("dna").unwrap_err().contains("dna=spectrum(k=5)"));
+        assert!(sequence("=spectrum(k=5)").is_err());
+        assert!(sequence("dna=gaussian(sigma=1)").unwrap_err().contains("it compares numbers"));
+        assert!(sequence("dna=spectrum(k=5)[dna]").unwrap_err().contains("it compares numbers"));
     }
 
     #[test]

@@ -155,6 +155,19 @@ pub enum Error {
         found: Vec<String>,
     },
 
+    /// A column holds something else than what is asked of it.
+    #[error("expected {expected} in column \"{name}\", found {found}; {instead}")]
+    ColumnKind {
+        /// The column.
+        name: String,
+        /// What it should hold.
+        expected: &'static str,
+        /// What it holds.
+        found: &'static str,
+        /// What to do about it.
+        instead: &'static str,
+    },
+
     /// A kernel looks at a column that is not there.
     #[error("expected a column below {count}, found {column} in the kernel (columns are counted from 0)")]
     NoSuchColumn {

@@ -298,10 +298,23 @@ impl<'a, T: Scalar> CsrView<'a, T> {
         (&self.indices[range.clone()], &self.values[range])
     }
 
+    /// Indices and values of row i in some columns that follow each other.
+    pub(crate) fn row_within(&self, i: usize, columns: std::ops::Range<usize>) -> (&'a [u32], &'a [T]) {
+        let (indices, values) = self.row(i);
+        let before = |column: usize| indices.partition_point(|&j| (j as usize) < column);
+        let range = before(columns.start)..before(columns.end);
+        (&indices[range.clone()], &values[range])
+    }
+
     /// Rows `range`.
     pub fn slice(&self, range: std::ops::Range<usize>) -> CsrView<'a, T> {
         CsrView { starts: &self.starts[range.start..=range.end], ..*self }
     }
+}
+
+/// Whether columns are so many that sparse rows are worth to stay sparse in them.
+pub(crate) fn is_wide(columns: usize) -> bool {
+    columns >= 64
 }
 
 /// Rows to be mapped: dense or sparse.
@@ -358,6 +371,31 @@ impl<'a, T: Scalar> Rows<'a, T> {
                 let (indices, values) = rows.row(i);
                 indices.binary_search(&(j as u32)).map_or(0.0, |at| values[at].to_f64())
             }
+        }
+    }
+
+    /// Rows that have some columns only, in the order given. Sparse rows stay sparse where the columns rise and are many: entries are found by their columns, not columns by a search each.
+    pub(crate) fn chosen(&self, columns: &[usize]) -> OwnedRows<T> {
+        match self {
+            Rows::Sparse(rows) if is_wide(columns.len()) && columns.windows(2).all(|w| w[0] < w[1]) => {
+                let (first, last) = (columns[0], columns[columns.len() - 1]);
+                let is_range = last - first + 1 == columns.len();
+                let mut chosen = Csr::empty(columns.len());
+                for i in 0..rows.rows() {
+                    let (indices, values) = rows.row_within(i, first..last + 1);
+                    let entries = indices.iter().zip(values);
+                    if is_range {
+                        chosen.push_row(entries.map(|(&j, &x)| (j - first as u32, x)));
+                    } else {
+                        let place = |j: u32| columns.binary_search(&(j as usize)).ok();
+                        chosen.push_row(entries.filter_map(|(&j, &x)| Some((place(j)? as u32, x))));
+                    }
+                }
+                OwnedRows::Sparse(chosen)
+            }
+            _ => OwnedRows::Dense(Matrix::from_fn(self.count(), columns.len(), |i, at| {
+                T::from_f64(self.entry(i, columns[at]))
+            })),
         }
     }
 

@@ -74,6 +74,11 @@ pub trait Source: Sync {
     /// What is to be predicted.
     fn target(&self) -> &Target;
 
+    /// Columns that may be brought to a common scale, from the first on: all but those that texts were hashed to.
+    fn scaled_columns(&self) -> usize {
+        self.input_dim()
+    }
+
     /// The number of rows, where it is known beforehand.
     fn row_count(&self) -> Option<u64>;
 

@@ -75,6 +75,14 @@ impl TextColumn {
     }
 }
 
+impl<'a> FromIterator<&'a str> for TextColumn {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(texts: I) -> Self {
+        let mut column = TextColumn::default();
+        texts.into_iter().for_each(|text| column.push(text));
+        column
+    }
+}
+
 /// A block of rows, column by column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {

@@ -31,6 +31,9 @@ pub(super) fn run(args: &InspectArgs, console: &mut Console<'_>) -> Result<(), F
     let model = Model::load(&args.file).map_err(Failure::about(&args.file))?;
     let names = match model.encoder().columns() {
         Columns::Named { names } => Some(names.clone()),
+        Columns::Texts { numbers, texts } => {
+            Some(numbers.iter().chain(texts.iter().map(|text| &text.name)).cloned().collect())
+        }
         _ => None,
     };
     let found = Found {
@@ -71,6 +74,7 @@ impl Found {
             report.map(),
             ("seed", report.seed.to_string()),
         ];
+        lines.splice(3..3, report.texts());
         if let Some(training) = &report.training {
             lines.push(("rows", text::count(training.rows)));
             lines.extend(report.training());

@@ -1,17 +1,22 @@
-//! Columns → rows: which columns, in which order, how scaled; fitted to data and kept in the model.
+//! Columns → rows: which columns, in which order, how scaled, and how texts become numbers; fitted to data and kept in the model.
 
+mod inputs;
 mod labels;
 mod scaled;
 mod scaling;
+mod sequence;
 mod tables;
 
+pub use self::inputs::{Declared, inputs};
 pub use labels::{LabelIndex, LabelKind, Labels, TargetScan, Task};
 pub use scaled::Scaled;
 pub use scaling::Scaling;
+pub use sequence::{Documents, Grams, Sequence, SequenceEncoder};
 pub use tables::{TableRows, rows_of};
 
-use crate::table::{ColumnInfo, ColumnKind, position};
-use crate::{Error, Result};
+use crate::sweep::BLOCK;
+use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use crate::{Engine, Error, Event, Result};
 
 /// The precision of rows and features. Sums and coefficients are double in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +39,7 @@ impl Precision {
 }
 
 /// Which columns of a table are the inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Columns {
     /// Arrays: columns have no names.
     Unnamed {
@@ -53,6 +58,33 @@ pub enum Columns {
         /// The number of columns inside.
         width: usize,
     },
+    /// Columns of numbers, then texts as the columns that they are hashed to: sparse rows.
+    Texts {
+        /// The names of the columns of numbers, in order.
+        numbers: Vec<String>,
+        /// The columns of text, in order; one may be there more than once, in different ways.
+        texts: Vec<Text>,
+    },
+}
+
+/// A column of text, and what becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    /// The name of the column.
+    pub name: String,
+    /// How a text becomes numbers.
+    pub sequence: Sequence,
+    /// None before tf–idf was fitted.
+    pub encoder: Option<SequenceEncoder>,
+}
+
+impl Text {
+    /// Fitted if there is nothing to fit.
+    pub fn new(name: &str, sequence: Sequence) -> Result<Text> {
+        sequence.validate()?;
+        let encoder = if sequence.tf_idf { None } else { Some(sequence.build()?) };
+        Ok(Text { name: name.to_owned(), sequence, encoder })
+    }
 }
 
 impl Columns {
@@ -74,6 +106,9 @@ impl Columns {
             Columns::Unnamed { count } => *count,
             Columns::Named { names } => names.len(),
             Columns::Sparse { width, .. } => *width,
+            Columns::Texts { numbers, texts } => {
+                texts.iter().fold(numbers.len(), |sum, text| sum.saturating_add(text.sequence.width))
+            }
         }
     }
 
@@ -86,8 +121,61 @@ impl Columns {
             Columns::Unnamed { count } => Err(Error::ColumnCount { expected: *count, found: columns.len() }),
             Columns::Named { names } => names.iter().map(|name| position(columns, name)).collect(),
             Columns::Sparse { name, .. } => Ok(vec![position(columns, name)?]),
+            Columns::Texts { numbers, texts } => {
+                let names = numbers.iter().chain(texts.iter().map(|text| &text.name));
+                names.map(|name| position(columns, name)).collect()
+            }
         }
     }
+
+    /// Columns that are brought to a common scale: all but the hashed ones, which stand last.
+    pub fn scaled(&self) -> usize {
+        match self {
+            Columns::Texts { numbers, .. } => numbers.len(),
+            columns => columns.count(),
+        }
+    }
+
+    /// The same with tf–idf fitted to the texts of a table: one pass, where there is something to fit.
+    pub fn fit(mut self, engine: &Engine, tables: &dyn TableSource) -> Result<Columns> {
+        let positions = self.positions(tables.columns())?;
+        let Columns::Texts { numbers, texts } = &mut self else { return Ok(self) };
+        if texts.iter().all(|text| text.encoder.is_some()) {
+            return Ok(self);
+        }
+        let phase = "texts";
+        engine.tell(&Event::Started { phase })?;
+        let mut counts: Vec<Documents> = texts.iter().map(|_| Documents::default()).collect();
+        let (mut reader, mut rows) = (tables.open()?, 0);
+        while let Some(table) = reader.next(BLOCK)? {
+            for ((text, counts), &at) in texts.iter().zip(&mut counts).zip(&positions[numbers.len()..]) {
+                match &table.columns[at] {
+                    Column::Text(values) if text.encoder.is_none() => {
+                        counts.absorb(engine, &text.sequence.grams, values, None)?;
+                    }
+                    Column::Text(_) => {}
+                    other => return Err(not_text(&text.name, other)),
+                }
+            }
+            rows += table.rows as u64;
+            engine.tell(&Event::Progress { phase, rows, fraction: reader.fraction() })?;
+        }
+        for (text, counts) in texts.iter_mut().zip(counts).filter(|(text, _)| text.encoder.is_none()) {
+            text.encoder = Some(SequenceEncoder::new(text.sequence.clone(), Some(counts))?);
+        }
+        engine.tell(&Event::Finished { phase })?;
+        Ok(self)
+    }
+}
+
+/// A column that should hold texts.
+fn not_text(name: &str, found: &Column) -> Error {
+    let found = match found {
+        Column::Number(_) => "numbers",
+        Column::Text(_) => "texts",
+        Column::Sparse(_) => "sparse rows",
+    };
+    Error::ColumnKind { name: name.to_owned(), expected: "texts", found, instead: inputs::AS_TEXT }
 }
 
 /// From the columns of a source to the rows that a map takes.

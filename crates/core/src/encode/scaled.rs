@@ -28,6 +28,10 @@ impl Source for Scaled<'_> {
         self.source.target()
     }
 
+    fn scaled_columns(&self) -> usize {
+        self.source.scaled_columns()
+    }
+
     fn row_count(&self) -> Option<u64> {
         self.source.row_count()
     }

@@ -3,7 +3,8 @@
 //! ```text
 //! x′ⱼ = (xⱼ − shiftⱼ)·factorⱼ,    shift = mean, factor = 1/deviation
 //! ```
-//! A column that does not vary has factor 1. Sparse rows are not shifted, which would fill them; a kernel of differences does not notice.
+//! A column that does not vary has factor 1. Sparse rows are not shifted, which would fill them; a kernel of differences does not notice. Where texts follow numbers, the numbers are scaled and
+//! shifted, and what the texts were hashed to stays as it is.
 
 use crate::stat::{Moments, Sample};
 use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
@@ -11,7 +12,7 @@ use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
 /// A shift and a factor for each column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
-    /// One for each column; empty if nothing is shifted.
+    /// One for each of the first columns; empty if nothing is shifted.
     shift: Vec<f64>,
     /// One for each column, positive.
     factor: Vec<f64>,
@@ -40,9 +41,17 @@ impl Scaling {
         Scaling { shift: if sparse { Vec::new() } else { shift() }, factor }
     }
 
-    /// From stored values.
+    /// Mean 0 and deviation 1 for the first columns; the others stay as they are.
+    pub fn of_first(moments: &Moments, count: usize) -> Self {
+        let Scaling { mut shift, mut factor } = Scaling::new(moments, false);
+        shift.truncate(count);
+        factor.iter_mut().skip(count).for_each(|factor| *factor = 1.0);
+        Scaling { shift, factor }
+    }
+
+    /// From stored values; shifts of the first columns may be all there are.
     pub fn from_parts(shift: Vec<f64>, factor: Vec<f64>) -> Result<Self> {
-        if !shift.is_empty() && shift.len() != factor.len() {
+        if shift.len() > factor.len() {
             return Err(Error::Length { what: "shifts", expected: factor.len(), found: shift.len() });
         }
         if let Some(bad) = factor.iter().find(|f| !(**f > 0.0 && f.is_finite())) {
@@ -58,7 +67,7 @@ impl Scaling {
         Ok(Scaling { shift, factor })
     }
 
-    /// Shift of each column, or none.
+    /// Shift of each of the first columns, or none.
     pub fn shift(&self) -> &[f64] {
         &self.shift
     }
@@ -66,6 +75,11 @@ impl Scaling {
     /// Factor of each column.
     pub fn factor(&self) -> &[f64] {
         &self.factor
+    }
+
+    /// Whether sparse rows lose their zeros.
+    pub(crate) fn fills(&self) -> bool {
+        self.shift.len() == self.factor.len() && !self.shift.is_empty()
     }
 
     /// Saturates: rows that are finite stay finite.
@@ -83,12 +97,20 @@ impl Scaling {
     /// Scaled rows in another precision or the same: computed in f64, rounded once.
     pub fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         match rows {
-            Rows::Sparse(sparse) if self.shift.is_empty() => {
+            Rows::Sparse(sparse) if !self.fills() => {
                 let mut scaled = Csr::empty(sparse.columns());
+                let mut first = vec![T::default(); self.shift.len()];
                 for i in 0..sparse.rows() {
                     let (indices, values) = sparse.row(i);
+                    // What is shifted is not zero any more where it was.
+                    let stored = indices.partition_point(|&j| (j as usize) < first.len());
+                    first.fill(T::default());
+                    indices[..stored].iter().zip(values).for_each(|(&j, &x)| first[j as usize] = x);
+                    let shifted =
+                        first.iter().enumerate().map(|(j, x)| (j as u32, self.value(j, x.to_f64())));
                     let entry = |(&j, &x): (&u32, &T)| (j, self.value(j as usize, x.to_f64()));
-                    scaled.push_row(indices.iter().zip(values).map(entry));
+                    scaled
+                        .push_row(shifted.chain(indices[stored..].iter().zip(&values[stored..]).map(entry)));
                 }
                 OwnedRows::Sparse(scaled)
             }

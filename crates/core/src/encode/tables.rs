@@ -1,13 +1,14 @@
 //! Tables as a source of rows.
 
 use super::labels::LabelIndex;
-use super::{Columns, Labels};
+use super::{Columns, Labels, Text, not_text};
 use crate::source::{Batch, Batches, Source, Target};
 use crate::table::{Column, Table, TableReader, TableSource, position};
-use crate::{AnyRows, Csr, Error, Matrix, OwnedRows, Result};
+use crate::{AnyRows, Csr, Engine, Error, Matrix, OwnedRows, Result};
 
 /// Some columns of a table as rows, one as target. In double precision, as files are read.
 pub struct TableRows<'a> {
+    engine: &'a Engine,
     tables: &'a dyn TableSource,
     columns: Columns,
     positions: Vec<usize>,
@@ -20,8 +21,9 @@ pub struct TableRows<'a> {
 impl<'a> TableRows<'a> {
     /// Rows of `columns` with the target column `target`: classes if there are labels, numbers otherwise.
     ///
-    /// `rows` is their number, if it is known.
+    /// `rows` is their number, if it is known. Texts are encoded on the engine's threads.
     pub fn new(
+        engine: &'a Engine,
         tables: &'a dyn TableSource,
         columns: Columns,
         target: &str,
@@ -32,7 +34,7 @@ impl<'a> TableRows<'a> {
         let target_position = position(tables.columns(), target)?;
         let index = labels.as_ref().map(Labels::index);
         let target = labels.map_or(Target::Numbers { outputs: 1 }, |labels| Target::Classes { labels });
-        Ok(TableRows { tables, columns, positions, target_position, target, index, rows })
+        Ok(TableRows { engine, tables, columns, positions, target_position, target, index, rows })
     }
 
     /// Targets of a block: numbers, or positions in the labels.
@@ -67,8 +69,23 @@ fn number(text: &str, row: u64) -> Result<f64> {
     }
 }
 
-/// The chosen columns of a block as rows.
-pub fn rows_of(table: &Table, columns: &Columns, positions: &[usize]) -> Result<OwnedRows<f64>> {
+/// The chosen columns of a block as rows; texts are encoded on the engine's threads.
+pub fn rows_of(
+    engine: &Engine,
+    table: &Table,
+    columns: &Columns,
+    positions: &[usize],
+) -> Result<OwnedRows<f64>> {
+    if let Columns::Texts { numbers, texts } = columns {
+        let (numbers, places) = positions.split_at(numbers.len());
+        let numbers = dense(table, numbers)?;
+        let encoded = texts
+            .iter()
+            .zip(places)
+            .map(|(text, &at)| encoded(engine, text, &table.columns[at]))
+            .collect::<Result<Vec<_>>>()?;
+        return Ok(OwnedRows::Sparse(side_by_side(&numbers, encoded)));
+    }
     if let [at] = positions
         && let Column::Sparse(values) = &table.columns[*at]
     {
@@ -79,6 +96,10 @@ pub fn rows_of(table: &Table, columns: &Columns, positions: &[usize]) -> Result<
         return Csr::new(width, view.starts().to_vec(), view.indices().to_vec(), view.values().to_vec())
             .map(OwnedRows::Sparse);
     }
+    dense(table, positions).map(OwnedRows::Dense)
+}
+
+fn dense(table: &Table, positions: &[usize]) -> Result<Matrix<f64>> {
     let mut rows = Matrix::zeros(table.rows, positions.len());
     for (j, &at) in positions.iter().enumerate() {
         let Column::Number(values) = &table.columns[at] else {
@@ -91,7 +112,39 @@ pub fn rows_of(table: &Table, columns: &Columns, positions: &[usize]) -> Result<
         let entries = rows.as_mut_slice()[j..].iter_mut().step_by(positions.len());
         entries.zip(values).for_each(|(to, &x)| *to = x);
     }
-    Ok(OwnedRows::Dense(rows))
+    Ok(rows)
+}
+
+fn encoded(engine: &Engine, text: &Text, column: &Column) -> Result<Csr<f64>> {
+    match (column, &text.encoder) {
+        (Column::Text(texts), Some(encoder)) => encoder.encode(engine, texts),
+        (Column::Text(_), None) => Err(Error::Unsupported {
+            what: format!("encoding column \"{}\" by {}", text.name, text.sequence),
+            reason: "tf–idf is not fitted yet",
+            instead: "fit the columns to the table first",
+        }),
+        (other, _) => Err(not_text(&text.name, other)),
+    }
+}
+
+/// Numbers, then what texts became.
+fn side_by_side(numbers: &Matrix<f64>, mut encoded: Vec<Csr<f64>>) -> Csr<f64> {
+    if let (0, [_]) = (numbers.columns(), encoded.as_slice()) {
+        return encoded.remove(0);
+    }
+    let columns = numbers.columns() + encoded.iter().map(Csr::columns).sum::<usize>();
+    let mut rows = Csr::empty(columns);
+    for i in 0..numbers.rows() {
+        let mut start = numbers.columns();
+        let own = numbers.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(j, &x)| (j as u32, x));
+        let texts = encoded.iter().flat_map(|text| {
+            let (before, (indices, values)) = (start as u32, text.view().row(i));
+            start += text.columns();
+            indices.iter().zip(values).map(move |(j, &z)| (before + j, z))
+        });
+        rows.push_row(own.chain(texts));
+    }
+    rows
 }
 
 impl Source for TableRows<'_> {
@@ -105,6 +158,10 @@ impl Source for TableRows<'_> {
 
     fn row_count(&self) -> Option<u64> {
         self.rows
+    }
+
+    fn scaled_columns(&self) -> usize {
+        self.columns.scaled()
     }
 
     fn scalar_bytes(&self) -> usize {
@@ -129,8 +186,8 @@ impl Batches for TableBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(table) = self.reader.next(most)? else { return Ok(None) };
         self.targets = Matrix::new(table.rows, 1, self.source.targets(&table)?)?;
-        let TableRows { columns, positions, .. } = self.source;
-        let rows = self.rows.insert(rows_of(&table, columns, positions)?);
+        let TableRows { engine, columns, positions, .. } = self.source;
+        let rows = self.rows.insert(rows_of(engine, &table, columns, positions)?);
         let rows = AnyRows::F64(rows.view());
         let targets = self.targets.view();
         Ok(Some(Batch { rows, content: rows, targets, weights: None, first_row: table.first_row }))

@@ -9,7 +9,7 @@
 use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
 
 use super::value::Profile;
-use super::{Form, Inner, Kernel, RowFactor, Width, columns, gaussian};
+use super::{Column, Form, Inner, Kernel, RowFactor, Width, columns, gaussian};
 use crate::map::prepared;
 use crate::plan::available_memory;
 use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
@@ -238,26 +238,22 @@ impl<T: Scalar> Node<T> {
                 Node::NormalisedExp { kernel: exponent.clone(), theirs, node: one(exponent)? }
             }
             Kernel::Normalised { kernel } => return sided(RowFactor::Length((**kernel).clone()), kernel),
-            Kernel::Restricted { columns, kernel } => {
-                Node::leaf(kernel, Some(columns::numbers(columns).collect()), rows)?
-            }
+            Kernel::Restricted { columns, kernel } => Node::leaf(kernel, Some(columns), rows)?,
             leaf => Node::leaf(leaf, None, rows)?,
         })
     }
 
-    fn leaf(kernel: &Kernel, columns: Option<Vec<usize>>, rows: &Rows<'_, T>) -> Result<Self> {
+    fn leaf(kernel: &Kernel, columns: Option<&[Column]>, rows: &Rows<'_, T>) -> Result<Self> {
         let restricted = || {
-            columns.as_ref().map_or_else(
+            columns.map_or_else(
                 || kernel.clone(),
-                |columns| Kernel::Restricted {
-                    columns: columns.iter().map(|&column| column.into()).collect(),
-                    kernel: Box::new(kernel.clone()),
-                },
+                |columns| Kernel::Restricted { columns: columns.to_vec(), kernel: Box::new(kernel.clone()) },
             )
         };
         let pairs = || Node::Pairs { kernel: restricted(), rows: owned(rows) };
         let Some(form) = kernel.form() else { return Ok(pairs()) };
-        let mut prepare = Prepare { columns: columns.clone(), factors: None, lift: None };
+        let mut prepare =
+            Prepare { columns: columns.map(|c| columns::numbers(c).collect()), factors: None, lift: None };
         let (what, finish) = match (form, kernel.simple()) {
             (Form::Constant, _) => return Ok(Node::Constant),
             (_, Some(simple)) => (simple, Finish::Nothing),

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::matrix::is_wide;
 use crate::{Error, Result};
 
 /// One column, or some that follow each other.
@@ -52,6 +53,14 @@ impl From<&str> for Column {
 /// The numbers of the columns, in the order given; those without a number yet are left out.
 pub(crate) fn numbers(columns: &[Column]) -> impl Iterator<Item = usize> + '_ {
     columns.iter().flat_map(Column::numbers)
+}
+
+/// The range of columns that follow each other and are many, where sparse rows should not be searched column by column.
+pub(super) fn wide(columns: &[Column]) -> Option<std::ops::Range<usize>> {
+    match columns {
+        [column] if is_wide(column.numbers().len()) => Some(column.numbers()),
+        _ => None,
+    }
 }
 
 /// How many they are.
@@ -124,11 +133,14 @@ impl fmt::Display for Column {
             Column::At(at) => write!(f, "{at}"),
             Column::Range(from, to) => write!(f, "{from}..{to}"),
             Column::Name(name) if is_word(name) => f.write_str(name),
-            Column::Name(name) => {
-                write!(f, "\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
-            }
+            Column::Name(name) => f.write_str(&quoted(name)),
         }
     }
+}
+
+/// In quotation marks, with a backslash before those inside.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Whether a name can stand without quotes.

@@ -93,9 +93,12 @@ impl Kernel {
         for i in 0..rows.count() {
             let negative = match chosen {
                 None => rows.entries(i).map(|(_, x)| x.to_f64()).find(|x| *x < 0.0),
-                Some(chosen) => {
-                    columns::numbers(chosen).map(|column| rows.entry(i, column)).find(|x| *x < 0.0)
-                }
+                Some(chosen) => match (columns::wide(chosen), rows) {
+                    (Some(range), Rows::Sparse(rows)) => {
+                        rows.row_within(i, range).1.iter().map(|x| x.to_f64()).find(|x| *x < 0.0)
+                    }
+                    _ => columns::numbers(chosen).map(|column| rows.entry(i, column)).find(|x| *x < 0.0),
+                },
             };
             if let Some(value) = negative {
                 return self.outside("entries that are not negative".to_owned(), first_row, i, value);

@@ -29,6 +29,7 @@ mod parabolic;
 mod polynomial;
 mod quadratic;
 mod rational_quadratic;
+mod sequence;
 mod series;
 mod sinc;
 mod spectrum;
@@ -51,9 +52,11 @@ pub use width::Width;
 pub(crate) use against::{Against, OfAgainst, Simple, apply};
 pub(crate) use columns::numbers as columns_of;
 pub(crate) use grid::{GridLaw, Pitch};
+pub(crate) use sequence::Places;
 pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};
 pub(crate) use value::{Form, Inner, RowFactor};
 
+use crate::encode::{Grams, Sequence};
 use crate::error::number;
 use crate::{Error, Result};
 
@@ -162,6 +165,17 @@ pub enum Kernel {
     ArcCosine {
         /// The power of a unit: 0, 1 or 2.
         order: u32,
+    },
+    /// Σ count_u(a)·count_u(b) over the grams u of two texts: on one column of text, by its name, until an encoder makes a linear kernel of it
+    Sequence {
+        /// What is counted.
+        grams: Grams,
+        /// Whether grams that many texts have count less.
+        tf_idf: bool,
+        /// Columns that grams are hashed to.
+        width: usize,
+        /// Columns that each gram is added to.
+        nonzeros: usize,
     },
     /// factor·K
     Scaled {
@@ -352,6 +366,9 @@ impl Kernel {
     /// The same with columns by number, given the names of the source's columns.
     pub fn bind(&self, names: &[String]) -> Result<Kernel> {
         let leaf = |leaf: &Kernel| match leaf {
+            Kernel::Restricted { kernel, .. } if matches!(**kernel, Kernel::Sequence { .. }) => {
+                Err(leaf.without_text())
+            }
             Kernel::Restricted { columns, kernel } => {
                 Ok(Kernel::Restricted { columns: columns::bind(columns, names)?, kernel: kernel.clone() })
             }
@@ -423,6 +440,7 @@ impl Kernel {
             Kernel::ExponentialChi2 { gamma } => {
                 within("gamma", "between 1e-18 and 1e18", *gamma, width::WIDTHS.contains(gamma))
             }
+            Kernel::Sequence { .. } => self.sequence().as_ref().map_or(Ok(()), Sequence::validate),
             Kernel::ArcCosine { order } => within("order", "0, 1 or 2", f64::from(*order), *order <= 2),
             Kernel::Scaled { factor, kernel } => {
                 within(
@@ -469,6 +487,9 @@ impl Kernel {
                     });
                 }
                 columns::validate(columns)?;
+                if let Kernel::Sequence { .. } = **kernel {
+                    Kernel::validate_text(columns, kernel)?;
+                }
                 kernel.validate_at(level + 1)
             }
         }
@@ -482,6 +503,10 @@ impl Kernel {
 
     fn check_columns(&self, columns: usize) -> Result<()> {
         match self {
+            Kernel::Sequence { .. } => Err(self.without_text()),
+            Kernel::Restricted { kernel, .. } if matches!(**kernel, Kernel::Sequence { .. }) => {
+                Err(self.without_text())
+            }
             Kernel::Restricted { columns: chosen, kernel } => {
                 columns::check(chosen, columns)?;
                 kernel.check_columns(columns::count(chosen))

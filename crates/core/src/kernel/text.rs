@@ -6,7 +6,7 @@
 //! factor    = number | primary { "[" column { "," column } "]" }
 //! primary   = "(" kernel ")" | "exp" "(" kernel ")" | "normalised" "(" kernel ")" | "weighted" "(" function "," kernel ")"
 //!           | name [ "(" [ parameter "=" value { "," parameter "=" value } ] ")" ]
-//! value     = number | "[" number { "," number } "]" | "[" list { "," list } "]"
+//! value     = number | "quoted text" | "[" number { "," number } "]" | "[" list { "," list } "]"
 //! column    = number | number ".." number | name | "quoted name"
 //! ```
 //! `gamma` is accepted on input where it is another spelling of the width and printed as the kernel's own parameter. Numbers print with
@@ -20,7 +20,7 @@ use std::str::FromStr;
 
 pub use atom::{Entry, catalogue};
 
-use super::{Column, Kernel};
+use super::{Column, Kernel, sequence};
 use crate::error::number;
 use crate::{Error, Result};
 
@@ -73,6 +73,9 @@ impl fmt::Display for Kernel {
             Kernel::ExponentialChi2 { gamma } => write!(f, "exponential_chi2(gamma={})", number(*gamma)),
             Kernel::Intersection => f.write_str("intersection"),
             Kernel::ArcCosine { order } => write!(f, "arc_cosine(order={order})"),
+            Kernel::Sequence { grams, tf_idf, width, nonzeros } => {
+                sequence::print(f, grams, *tf_idf, *width, *nonzeros)
+            }
             Kernel::Scaled { factor, kernel } => {
                 write!(f, "{}*", number(*factor))?;
                 // A product's factors follow the number as they are.

@@ -134,6 +134,15 @@ impl Kernel {
                 }
             }
             Kernel::Restricted { columns, kernel } => {
+                // Columns where both rows are zero are not looked at.
+                if let (Some(range), Rows::Sparse(x), Rows::Sparse(y)) = (columns::wide(columns), x, y) {
+                    let (x, y) = (x.row_within(i, range.clone()), y.row_within(j, range.clone()));
+                    if **kernel == Kernel::Linear {
+                        return shared(x, y);
+                    }
+                    let first = range.start as u32;
+                    return kernel.of_pairs(merge(from_column(x, first), from_column(y, first)));
+                }
                 let pair = |(at, column)| (at, x.entry(i, column), y.entry(j, column));
                 kernel.of_pairs(columns::numbers(columns).enumerate().map(pair))
             }
@@ -242,7 +251,12 @@ impl Function {
     pub(crate) fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize) -> f64 {
         match &self.columns {
             None => self.name.value(x.entries(i).map(|(_, value)| value.to_f64())),
-            Some(columns) => self.name.value(columns::numbers(columns).map(|column| x.entry(i, column))),
+            Some(columns) => match (columns::wide(columns), x) {
+                (Some(range), Rows::Sparse(x)) => {
+                    self.name.value(x.row_within(i, range).1.iter().map(|value| value.to_f64()))
+                }
+                _ => self.name.value(columns::numbers(columns).map(|column| x.entry(i, column))),
+            },
         }
     }
 }
@@ -276,6 +290,11 @@ fn shared<T: Scalar>(x: (&[u32], &[T]), y: (&[u32], &[T])) -> f64 {
         b += usize::from(j <= i);
     }
     sum
+}
+
+/// The entries of a part of a sparse row, its columns counted from the first one of the part.
+fn from_column<'a, T: Scalar>(row: (&'a [u32], &'a [T]), first: u32) -> impl Iterator<Item = (u32, T)> + 'a {
+    row.0.iter().zip(row.1).map(move |(&j, &x)| (j - first, x))
 }
 
 /// The entries of two rows at every column where either is not zero.

@@ -10,13 +10,14 @@ use std::str::FromStr;
 
 use super::{Bandwidth, Family, Ridge, Svm};
 use crate::certify::capacity;
-use crate::encode::{Encoder, Precision, Scaled, Scaling};
+use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
 use crate::plan::Cost;
 use crate::solve::Hinge;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
+use crate::table::ColumnInfo;
 use crate::{Engine, Error, Kernel, Lambda, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
@@ -100,13 +101,18 @@ impl Auto {
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
-                if self.standardise {
+                if self.standardise && source.scaled_columns() > 0 {
                     with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
                 }
                 sample.absorb(batch, source.target());
             },
         )?;
-        let scaling = self.standardise.then(|| Scaling::new(&moments, sample.is_sparse()));
+        let scaling = match source.scaled_columns() {
+            _ if !self.standardise => None,
+            0 => None,
+            all if all == source.input_dim() => Some(Scaling::new(&moments, sample.is_sparse())),
+            first => Some(Scaling::of_first(&moments, first)),
+        };
         let sample = match &scaling {
             Some(scaling) => scaling.sample(sample),
             None => sample,
@@ -137,6 +143,19 @@ impl Auto {
             tuned => tuned.clone(),
         };
         Ok(Auto { kernel, ..self.clone() })
+    }
+
+    /// The same with its kernel for the rows of a table, and the columns of these rows: all but some, texts as the kernel and the declared encodings want them.
+    pub fn inputs(
+        &self,
+        table: &[ColumnInfo],
+        left_out: &[&str],
+        declared: &[Declared],
+    ) -> Result<(Auto, Columns)> {
+        let given = if let KernelChoice::Given(kernel) = &self.kernel { Some(kernel) } else { None };
+        let (columns, kernel) = inputs(given, table, left_out, declared, self.seed)?;
+        let kernel = kernel.map_or_else(|| self.kernel.clone(), KernelChoice::Given);
+        Ok((Auto { kernel, ..self.clone() }, columns))
     }
 
     /// What fitting will cost, as far as it can be told before the rows are seen.

@@ -46,6 +46,7 @@ pub(crate) use landmarks::Landmarks;
 pub(crate) use packed::Packed;
 pub(crate) use part::Part;
 
+use crate::matrix::is_wide;
 use crate::{Csr, Engine, Error, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A map, ready to be applied.
@@ -240,6 +241,10 @@ pub(crate) fn prepared<T: Scalar>(
 ) -> Option<OwnedRows<T>> {
     let factor = |at: usize| factors.get(at).copied().unwrap_or(1.0);
     match (columns, rows) {
+        (Some(columns), Rows::Sparse(_)) if is_wide(columns.len()) => {
+            let chosen = rows.chosen(columns);
+            prepared(&chosen.view(), None, factors).or(Some(chosen))
+        }
         (Some(columns), _) => {
             Some(OwnedRows::Dense(Matrix::from_fn(rows.count(), columns.len(), |i, at| {
                 T::from_f64(factor(at) * rows.entry(i, columns[at]))

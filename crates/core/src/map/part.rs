@@ -120,10 +120,7 @@ impl Part {
             Part::Hashed(part) => part.apply(rows, out, stride),
             Part::Grids(part) => part.apply(rows, out, stride),
             Part::On { columns, part } => {
-                let chosen = Matrix::from_fn(rows.count(), columns.len(), |i, at| {
-                    T::from_f64(rows.entry(i, columns[at]))
-                });
-                part.apply(&Rows::from(&chosen), out, stride, stream);
+                part.apply(&rows.chosen(columns).view(), out, stride, stream);
             }
             Part::Join(parts) => {
                 let mut start = 0;

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub use self::error::FileError;
 use self::read::File;
 use super::{Decision, Head, Model, Training};
-use crate::encode::Columns;
+use crate::encode::{Columns, Documents, Sequence};
 use crate::map::State;
 use crate::whole::WholeFile;
 use crate::{Certificate, Error, LabelKind, Map, MapSpec, Result};
@@ -70,7 +70,14 @@ struct Meta {
 enum ColumnsMeta {
     Unnamed,
     Named,
-    Sparse { name: String },
+    Sparse {
+        name: String,
+    },
+    /// Names of numbers, then of texts, are tensors; so are the counts of texts that tf–idf needs.
+    Texts {
+        numbers: usize,
+        sequences: Vec<Sequence>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,6 +167,10 @@ impl Model {
             Columns::Unnamed { .. } => ColumnsMeta::Unnamed,
             Columns::Named { .. } => ColumnsMeta::Named,
             Columns::Sparse { name, .. } => ColumnsMeta::Sparse { name: name.clone() },
+            Columns::Texts { numbers, texts } => ColumnsMeta::Texts {
+                numbers: numbers.len(),
+                sequences: texts.iter().map(|text| text.sequence.clone()).collect(),
+            },
         };
         let head = match &self.head {
             Head::Features => HeadMeta::Features,
@@ -227,6 +238,20 @@ impl Model {
         }
         if let Columns::Named { names } = self.encoder.columns() {
             list.extend(Tensor::names("columns.bytes", "columns.ends", names));
+        }
+        if let Columns::Texts { numbers, texts } = self.encoder.columns() {
+            let names: Vec<String> = numbers.iter().chain(texts.iter().map(|t| &t.name)).cloned().collect();
+            list.extend(Tensor::names("columns.bytes", "columns.ends", &names));
+            let encoders = texts.iter().filter_map(|text| text.encoder.as_ref());
+            let fitted: Vec<&Documents> = encoders.filter_map(|encoder| encoder.documents()).collect();
+            if !fitted.is_empty() {
+                let totals: Vec<f64> = fitted.iter().map(|documents| documents.total()).collect();
+                let counts: Vec<f64> =
+                    fitted.iter().flat_map(|documents| documents.counts()).copied().collect();
+                let shape = vec![fitted.len(), Documents::SLOTS];
+                list.push(Tensor::numbers("texts.totals", vec![fitted.len()], &totals));
+                list.push(Tensor::numbers("texts.counts", shape, &counts));
+            }
         }
         if let Head::Classification { labels, .. } = &self.head {
             list.extend(Tensor::names("labels.bytes", "labels.ends", labels.texts()));

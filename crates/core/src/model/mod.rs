@@ -4,7 +4,7 @@ pub mod file;
 
 use serde::{Deserialize, Serialize};
 
-use crate::encode::{Columns, Labels, rows_of};
+use crate::encode::{Columns, Labels, Scaling, rows_of};
 use crate::learn::CurvePoint;
 use crate::solve::Hinge;
 use crate::sweep::BLOCK;
@@ -246,7 +246,7 @@ impl Model {
         columns: &[ColumnInfo],
     ) -> Result<Matrix<f64>> {
         let positions = self.encoder.columns().positions(columns)?;
-        let rows = rows_of(table, self.encoder.columns(), &positions)?;
+        let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
         self.decide(engine, rows.view())
     }
 
@@ -288,7 +288,7 @@ impl Model {
     /// Whether features of these rows are sparse: by their map, or as they came where the map is exact and nothing shifts them.
     fn stays_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> bool {
         let is_identity = self.map.spec().is_identity();
-        let is_shifted = self.encoder.scaling().is_some_and(|scaling| !scaling.shift().is_empty());
+        let is_shifted = self.encoder.scaling().is_some_and(Scaling::fills);
         self.map.spec().is_sparse() || (is_identity && !is_shifted && matches!(rows, Rows::Sparse(_)))
     }
 

@@ -42,7 +42,7 @@ fn with_json(bytes: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
 }
 
 /// As [`with_json`], and mends the checksum, as an attacker would.
-fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+pub(crate) fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let changed = with_json(bytes, |json| {
         assert!(json.contains(from), "{from} is not in {json}");
         json.replace(from, to)

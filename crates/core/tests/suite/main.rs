@@ -10,6 +10,7 @@
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
+//! - `sequences`: texts, their grams and their kernels
 //! - `input`: bad input and its messages
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -26,6 +27,7 @@ mod liftings;
 mod maps;
 mod oracle;
 mod projections;
+mod sequences;
 mod sketches;
 mod statistical;
 mod svm;

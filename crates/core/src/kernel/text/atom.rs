@@ -3,6 +3,7 @@
 use super::super::width::WIDTHS;
 use super::super::{Kernel, Quadratic, Width, gaussian};
 use crate::Error;
+use crate::encode::{Grams, Sequence};
 use crate::error::number;
 
 /// A kernel that can be written by its name.
@@ -54,6 +55,7 @@ pub(super) enum Value {
     Number(f64),
     List(Vec<f64>),
     Matrix(Vec<Vec<f64>>),
+    Text(String),
 }
 
 /// Parameters and their values.
@@ -100,6 +102,14 @@ impl Arguments {
         Err(Wrong::Value(Error::Parameter { name, expected: "a whole number", found: number(value) }))
     }
 
+    fn text(&mut self, name: &'static str, usual: &str) -> Result<String, Wrong> {
+        match self.take(name) {
+            Some(Value::Text(value)) => Ok(value),
+            Some(_) => Err(Wrong::Missing(format!("{name}=\"…\", a text in quotation marks"))),
+            None => Ok(usual.to_owned()),
+        }
+    }
+
     /// A width given by its own name or by gamma, not by both.
     fn width(&mut self, name: &'static str, of_gamma: Option<fn(f64) -> f64>) -> Result<Width, Wrong> {
         let or_gamma = if of_gamma.is_some() { " or gamma=…" } else { "" };
@@ -131,7 +141,7 @@ fn width_of(gamma: f64, of: fn(f64) -> f64) -> Result<f64, Wrong> {
 /// The other spelling of a width that divides differences.
 const INVERSE: Option<fn(f64) -> f64> = Some(|gamma| 1.0 / gamma);
 
-const ATOMS: [Entry; 22] = [
+const ATOMS: [Entry; 27] = [
     Entry {
         name: "gaussian",
         aliases: &["rbf"],
@@ -306,6 +316,64 @@ const ATOMS: [Entry; 22] = [
         make: |a| Ok(Kernel::ArcCosine { order: a.whole("order", Some(1.0))? }),
     },
     Entry {
+        name: "spectrum",
+        aliases: &[],
+        parameters: &["k", "tf_idf", "width", "nonzeros"],
+        formula: "Σ count_u(a)·count_u(b), u: all windows of k bytes of the texts of one column; tf_idf=1 for weights, hashed to width columns, nonzeros for each u",
+        example: "spectrum(k=5)[sequence]",
+        make: |a| {
+            let k = a.whole("k", None)?;
+            sequence(a, Grams::Spectrum { k })
+        },
+    },
+    Entry {
+        name: "gapped",
+        aliases: &[],
+        parameters: &["length", "k", "tf_idf", "width", "nonzeros"],
+        formula: "the same for every choice of k places of all windows of this length",
+        example: "gapped(length=7,k=4)[sequence]",
+        make: |a| {
+            let (length, k) = (a.whole("length", None)?, a.whole("k", None)?);
+            sequence(a, Grams::Gapped { length, k })
+        },
+    },
+    Entry {
+        name: "mismatch",
+        aliases: &[],
+        parameters: &["k", "m", "alphabet", "tf_idf", "width", "nonzeros"],
+        formula: "the same for all words of k letters that differ from a window in at most m of them",
+        example: "mismatch(k=5,m=1)[sequence]",
+        make: |a| {
+            let (k, mismatches) = (a.whole("k", None)?, a.whole("m", Some(1.0))?);
+            let alphabet = a.text("alphabet", Grams::DNA)?;
+            sequence(a, Grams::Mismatch { k, mismatches, alphabet })
+        },
+    },
+    Entry {
+        name: "characters",
+        aliases: &[],
+        parameters: &["from", "to", "tf_idf", "width", "nonzeros"],
+        formula: "the same for runs of from to to characters",
+        example: "characters(from=2,to=4)[name]",
+        make: |a| {
+            let from = a.whole("from", Some(1.0))?;
+            let to = a.whole("to", Some(f64::from(from)))?;
+            sequence(a, Grams::Characters { from, to })
+        },
+    },
+    Entry {
+        name: "words",
+        aliases: &[],
+        parameters: &["from", "to", "tf_idf", "width", "nonzeros"],
+        formula: "the same for runs of from to to words",
+        example: "words(from=1,to=2)[message]",
+        make: |a| {
+            let from = a.whole("from", Some(1.0))?;
+            let to = a.whole("to", Some(f64::from(from)))?;
+            sequence(a, Grams::Words { from, to })
+        },
+    },
+    Entry {
         name: "constant",
         aliases: &[],
         parameters: &[],
@@ -314,6 +382,21 @@ const ATOMS: [Entry; 22] = [
         make: |_| Ok(Kernel::Constant),
     },
 ];
+
+/// What all sequence kernels have.
+fn sequence(arguments: &mut Arguments, grams: Grams) -> Result<Kernel, Wrong> {
+    let tf_idf = match arguments.whole("tf_idf", Some(0.0))? {
+        0 => false,
+        1 => true,
+        other => {
+            let found = other.to_string();
+            return Err(Wrong::Value(Error::Parameter { name: "tf_idf", expected: "0 or 1", found }));
+        }
+    };
+    let width = arguments.whole("width", Some(Sequence::WIDTH as f64))? as usize;
+    let nonzeros = arguments.whole("nonzeros", Some(Sequence::NONZEROS as f64))? as usize;
+    Ok(Kernel::Sequence { grams, tf_idf, width, nonzeros })
+}
 
 fn bilinear(arguments: &mut Arguments) -> Result<Kernel, Wrong> {
     let given = [arguments.take("diagonal"), arguments.take("factor"), arguments.take("matrix")];

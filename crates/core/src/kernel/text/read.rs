@@ -246,6 +246,10 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&mut self) -> Result<Value> {
+        self.skip_space();
+        if self.rest().starts_with('"') {
+            return self.quoted().map(Value::Text);
+        }
         if !self.take("[") {
             return self.number().map(Value::Number);
         }

@@ -4,7 +4,7 @@ use bochner_simd::CELL_PRIME;
 use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::{ColumnsMeta, FileError, HeadMeta, MOST_REGENERATED, Meta, checksum, container, fingerprint};
-use crate::encode::{Columns, Labels, Scaling};
+use crate::encode::{Columns, Documents, Labels, Scaling, Sequence, SequenceEncoder, Text};
 use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, Model, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
@@ -141,14 +141,44 @@ impl<'a> File<'a> {
                 Columns::Named { names: self.names("columns.bytes", "columns.ends", meta.input_dim)? }
             }
             ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: meta.input_dim },
+            ColumnsMeta::Texts { numbers, sequences } => self.texts(meta, *numbers, sequences)?,
         };
         let encoder = Encoder::identity(meta.input_dim).with_columns(columns);
         if !meta.scaled {
             return Ok(encoder);
         }
         let factor = self.numbers("scaling.factor", &[meta.input_dim])?;
-        let shift = if meta.shifted { self.numbers("scaling.shift", &[meta.input_dim])? } else { Vec::new() };
+        // What texts are hashed to is not shifted.
+        let shifted = encoder.columns().scaled();
+        let shift = if meta.shifted { self.numbers("scaling.shift", &[shifted])? } else { Vec::new() };
         Ok(encoder.with_scaling(Scaling::from_parts(shift, factor)?))
+    }
+
+    /// Numbers and texts that fill the columns, with the counts of texts for tf–idf.
+    fn texts(&self, meta: &Meta, numbers: usize, sequences: &[Sequence]) -> Result<Columns> {
+        let mismatch = |what, expected, found| Error::from(FileError::Mismatch { what, expected, found });
+        sequences.iter().try_for_each(Sequence::validate)?;
+        let columns = sequences.iter().fold(numbers, |sum, sequence| sum.saturating_add(sequence.width));
+        if columns != meta.input_dim {
+            return Err(mismatch("columns", meta.input_dim, columns));
+        }
+        let names = self.names("columns.bytes", "columns.ends", numbers.saturating_add(sequences.len()))?;
+        let fitted = sequences.iter().filter(|sequence| sequence.tf_idf).count();
+        let (mut totals, mut counts) = (Vec::new(), Vec::new());
+        if fitted > 0 {
+            totals = self.numbers("texts.totals", &[fitted])?;
+            counts = self.numbers("texts.counts", &[fitted, Documents::SLOTS])?;
+        }
+        let mut documents = totals.into_iter().zip(counts.chunks_exact(Documents::SLOTS));
+        let mut texts = Vec::with_capacity(sequences.len());
+        for (name, sequence) in names[numbers..].iter().zip(sequences) {
+            let counts = if sequence.tf_idf { documents.next() } else { None };
+            let counts =
+                counts.map(|(total, counts)| Documents::from_parts(total, counts.to_vec())).transpose()?;
+            let encoder = Some(SequenceEncoder::new(sequence.clone(), counts)?);
+            texts.push(Text { name: name.clone(), sequence: sequence.clone(), encoder });
+        }
+        Ok(Columns::Texts { numbers: names[..numbers].to_vec(), texts })
     }
 
     fn matrix(&self, name: &'static str, rows: usize, columns: usize) -> Result<Matrix<f64>> {

@@ -1,0 +1,183 @@
+//! Texts → sparse rows.
+//!
+//! The sums of a row are exact in any order: counts are whole numbers, and idf has 24 bits. They are multiplied once, with 1/√s or with what brings the row to length 1.
+
+use rayon::prelude::*;
+
+use super::documents::slot;
+use super::{Documents, Sequence, Walk, shared};
+use crate::random::Hashed;
+use crate::table::TextColumn;
+use crate::{Csr, Engine, Error, Result, Scalar};
+
+/// Texts that one thread encodes at once.
+const PIECE: usize = 256;
+
+/// Columns of grams that are remembered, at most: few different grams, as of DNA, are hashed once.
+const REMEMBERED: usize = 4096;
+
+/// A [`Sequence`] that is ready to encode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SequenceEncoder {
+    sequence: Sequence,
+    documents: Option<Documents>,
+    /// idf of each slot; none for plain counts.
+    idf: Vec<f32>,
+}
+
+impl SequenceEncoder {
+    /// With the counts of texts where tf–idf asks for them, and without where it does not.
+    pub fn new(sequence: Sequence, documents: Option<Documents>) -> Result<Self> {
+        sequence.validate()?;
+        match (sequence.tf_idf, &documents) {
+            (true, None) => Err(Error::Unsupported {
+                what: format!("building {sequence} from a seed"),
+                reason: "tf–idf is about the texts that have a gram",
+                instead: "fit it to texts",
+            }),
+            (false, Some(_)) => Err(Error::Parameter {
+                name: "counts of texts",
+                expected: "there for tf–idf only",
+                found: sequence.to_string(),
+            }),
+            _ => {
+                let idf = documents.as_ref().map(Documents::idf).unwrap_or_default();
+                Ok(SequenceEncoder { sequence, documents, idf })
+            }
+        }
+    }
+
+    /// What it was made from.
+    pub fn sequence(&self) -> &Sequence {
+        &self.sequence
+    }
+
+    /// The texts that it was fitted to, with tf–idf.
+    pub fn documents(&self) -> Option<&Documents> {
+        self.documents.as_ref()
+    }
+
+    /// One row for each text, on the engine's threads; the same bits for any number of them.
+    pub fn encode<T: Scalar>(&self, engine: &Engine, texts: &TextColumn) -> Result<Csr<T>> {
+        Ok(self.encode_with(engine, texts, self.sequence.hashed(true)?))
+    }
+
+    pub(super) fn encode_with<T: Scalar>(
+        &self,
+        engine: &Engine,
+        texts: &TextColumn,
+        hashed: Hashed,
+    ) -> Csr<T> {
+        let piece = |p: usize| {
+            let range = p * PIECE..texts.len().min((p + 1) * PIECE);
+            let mut walk = Walk::new(&self.sequence.grams);
+            let mut sums = Sums::new(hashed, range.len());
+            let mut rows = Piece { ends: Vec::new(), indices: Vec::new(), values: Vec::new() };
+            for i in range {
+                walk.each(texts.get(i), |key| sums.add(key, self.weight(key)));
+                sums.finish(self.sequence.normalise, &mut rows);
+            }
+            rows
+        };
+        let pieces = texts.len().div_ceil(PIECE);
+        let pieces: Vec<Piece<T>> = engine.install(|| (0..pieces).into_par_iter().map(piece).collect());
+        let entries = pieces.iter().map(|piece| piece.indices.len()).sum();
+        let (mut starts, mut indices, mut values) =
+            (Vec::with_capacity(texts.len() + 1), Vec::with_capacity(entries), Vec::with_capacity(entries));
+        starts.push(0);
+        for piece in pieces {
+            let before = indices.len();
+            starts.extend(piece.ends.iter().map(|end| before + end));
+            indices.extend(piece.indices);
+            values.extend(piece.values);
+        }
+        Csr::of_checked(self.sequence.width, starts, indices, values)
+    }
+
+    /// The kernel that the rows estimate, without hashing: Σ_u idf_u²·count_u(a)·count_u(b), over the lengths of both if rows have length 1.
+    pub fn exact(&self, a: &str, b: &str) -> f64 {
+        let mut walk = Walk::new(&self.sequence.grams);
+        let (a, b) = (walk.counts(a), walk.counts(b));
+        let weight = |key: u64| self.weight(key) * self.weight(key);
+        let value = shared(&a, &b, weight);
+        if self.sequence.normalise && value != 0.0 {
+            return value / (shared(&a, &a, weight).sqrt() * shared(&b, &b, weight).sqrt());
+        }
+        value
+    }
+
+    fn weight(&self, key: u64) -> f64 {
+        self.idf.get(slot(key)).map_or(1.0, |idf| f64::from(*idf))
+    }
+}
+
+/// Some rows.
+struct Piece<T> {
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+/// The sums of one row.
+struct Sums {
+    hashed: Hashed,
+    sums: Vec<f64>,
+    /// One bit for each column that something was added to.
+    touched: Vec<u64>,
+    /// The keys whose columns are remembered, by their last bits, and these columns: twice the place, plus one for a minus.
+    keys: Vec<u64>,
+    places: Vec<u32>,
+}
+
+impl Sums {
+    fn new(hashed: Hashed, texts: usize) -> Sums {
+        let remembered = (64 * texts).next_power_of_two().clamp(64, REMEMBERED);
+        Sums {
+            hashed,
+            sums: vec![0.0; hashed.rows()],
+            touched: vec![0; hashed.rows().div_ceil(64)],
+            // Keys that belong elsewhere.
+            keys: (0..remembered as u64).map(|at| !at).collect(),
+            places: vec![0; remembered * hashed.blocks()],
+        }
+    }
+
+    fn add(&mut self, key: u64, weight: f64) {
+        let at = key as usize & (self.keys.len() - 1);
+        let places = &mut self.places[at * self.hashed.blocks()..][..self.hashed.blocks()];
+        if self.keys[at] != key {
+            self.keys[at] = key;
+            let column = self.hashed.column(key);
+            places.iter_mut().zip(column).for_each(|(to, (row, sign))| *to = 2 * row + u32::from(sign < 0.0));
+        }
+        for &place in &*places {
+            let row = (place >> 1) as usize;
+            self.sums[row] += if place & 1 == 1 { -weight } else { weight };
+            self.touched[row / 64] |= 1 << (row % 64);
+        }
+    }
+
+    /// Appends the row and starts from zero. What has cancelled is no entry.
+    fn finish<T: Scalar>(&mut self, normalise: bool, rows: &mut Piece<T>) {
+        let start = rows.indices.len();
+        let factor = if normalise { 1.0 } else { self.hashed.scale() };
+        let mut square = 0.0;
+        for (at, word) in self.touched.iter_mut().enumerate() {
+            while *word != 0 {
+                let row = 64 * at + word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                let sum = std::mem::take(&mut self.sums[row]);
+                if sum != 0.0 {
+                    square += sum * sum;
+                    rows.indices.push(row as u32);
+                    rows.values.push(T::from_f64(factor * sum));
+                }
+            }
+        }
+        if normalise {
+            let length = square.sqrt();
+            rows.values[start..].iter_mut().for_each(|z| *z = T::from_f64(z.to_f64() / length));
+        }
+        rows.ends.push(rows.indices.len());
+    }
+}
