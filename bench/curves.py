@@ -16,7 +16,14 @@ LOOKS = {
     "Nystroem": ("#888888", "2 3", "s"),
 }
 
+#: For curves without one of their own, in order.
+OTHERS = [("#1f77b4", "", "o"), ("#d62728", "", "d"), ("#2ca02c", "", "o"), ("#888888", "6 3", "s")]
+
 WIDTH, HEIGHT, LEFT, TOP = 330, 300, 60, 40
+
+
+def look(label, labels):
+    return LOOKS.get(label) or OTHERS[[l for l in labels if l not in LOOKS].index(label) % len(OTHERS)]
 
 
 def mark(kind, x, y, colour):
@@ -41,7 +48,7 @@ def panel(at, sizes, title, curves):
     for D in sizes:
         parts.append(f'<text x="{x(D):.1f}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{D:,}</text>')
     for label, curve in curves.items():
-        colour, dashes, kind = LOOKS[label]
+        colour, dashes, kind = look(label, list(curves))
         points = [(x(D), y(v)) for D, v in zip(sizes, curve)]
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>')
@@ -49,21 +56,21 @@ def panel(at, sizes, title, curves):
     return parts
 
 
-def drawn(sizes, figure):
-    """The panels and a legend below them."""
+def drawn(sizes, figure, caption="features D; mean squared error of z(x)·z(y)", about="kernel errors of maps by size", columns=4):
+    """The panels and a legend below them, in so many columns."""
     width = LEFT + len(figure) * (WIDTH + LEFT) + 20
     height = TOP + HEIGHT + 130
     parts = []
     for i, (title, curves) in enumerate(figure):
         parts += panel(LEFT + i * (WIDTH + LEFT), sizes, title, curves)
-    parts.append(f'<text x="{width / 2:.0f}" y="{TOP + HEIGHT + 40}" text-anchor="middle">features D; mean squared error of z(x)·z(y)</text>')
+    parts.append(f'<text x="{width / 2:.0f}" y="{TOP + HEIGHT + 40}" text-anchor="middle">{caption}</text>')
     labels = list(dict.fromkeys(label for _, curves in figure for label in curves))
     for i, label in enumerate(labels):
-        a, b = LEFT + (i % 4) * 185, TOP + HEIGHT + 66 + (i // 4) * 22
-        colour, dashes, kind = LOOKS[label]
+        a, b = LEFT + (i % columns) * 185, TOP + HEIGHT + 66 + (i // columns) * 22
+        colour, dashes, kind = look(label, labels)
         parts.append(f'<line x1="{a}" x2="{a + 24}" y1="{b - 4}" y2="{b - 4}" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>')
         parts.append(mark(kind, a + 12, b - 4, colour))
         parts.append(f'<text x="{a + 32}" y="{b}">{label}</text>')
     style = "text{font:12px sans-serif;fill:#333}.title{font-weight:bold}.grid{stroke:#ddd}@media(prefers-color-scheme:dark){text{fill:#ccc}.grid{stroke:#444}}"
     body = "\n".join(parts)
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="kernel errors of maps by size"><style>{style}</style>\n{body}\n</svg>\n'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{about}"><style>{style}</style>\n{body}\n</svg>\n'

@@ -141,7 +141,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     say("# Sketches, projections, n-grams\n")
-    machine()
+    say(machine())
     only = args.only.split(",")
     with threadpool_limits(THREADS):
         for name, run in {"tensor": lambda: tensor(args.runs), "sparse": lambda: sparse(args.runs), "gaussian": lambda: gaussian(args.runs),

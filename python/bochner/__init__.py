@@ -7,11 +7,12 @@ is solved; and the result says how far it is from the exact kernel's.
   :func:`Laplace`, :func:`Matern` and so on are what it is made of.
 * :class:`KernelMap` turns rows into features of any kernel. :class:`FourierFeatures` and :class:`LandmarkFeatures` take the place of
   scikit-learn's ``RBFSampler`` and ``Nystroem``, :class:`SketchFeatures` that of ``PolynomialCountSketch``; :class:`BinningFeatures` makes sparse ones for the Laplace kernel.
+* :class:`SequenceFeatures` counts the pieces of DNA, proteins and text; :class:`RandomProjection` keeps distances in fewer columns.
 * :class:`Lifting` has the monomials, the products of columns or the parabola themselves; :class:`Region` is the ball of a separator.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
   from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel.
 * :class:`Certificate` is what each of them promises about its kernel error; :func:`features_for`, :func:`grids_for`,
-  :func:`features_for_distance` and :func:`landmarks_for_margin` say how much a promise takes, :func:`check_gram` whether a matrix can be one of
+  :func:`features_for_distance`, :func:`landmarks_for_margin`, :func:`dimension_for` and :func:`margin_dimension` say how much a promise takes, :func:`check_gram` whether a matrix can be one of
   kernel values.
 """
 
@@ -22,7 +23,16 @@ from ._core import __version__
 
 if _TYPE_CHECKING:
     from ._certificate import Certificate
-    from .certify import Definiteness, check_gram, features_for, features_for_distance, grids_for, landmarks_for_margin
+    from .certify import (
+        Definiteness,
+        check_gram,
+        dimension_for,
+        features_for,
+        features_for_distance,
+        grids_for,
+        landmarks_for_margin,
+        margin_dimension,
+    )
     from .exact import KernelSVC
     from .features import BinningFeatures, FourierFeatures, KernelMap, LandmarkFeatures
     from .kernels import (
@@ -52,6 +62,8 @@ if _TYPE_CHECKING:
     )
     from .learners import KernelClassifier, KernelRegressor
     from .liftings import Lifting, Region
+    from .projections import RandomProjection
+    from .sequences import SequenceFeatures
     from .sketches import SketchFeatures
 
 # Where each name lives. They are imported when first asked for: the command should not wait for scikit-learn.
@@ -66,6 +78,7 @@ _HOMES = {
     "Chi2": ".kernels",
     "Constant": ".kernels",
     "Definiteness": ".certify",
+    "dimension_for": ".certify",
     "Exponential": ".kernels",
     "ExponentialChi2": ".kernels",
     "features_for": ".certify",
@@ -86,13 +99,16 @@ _HOMES = {
     "Laplace": ".kernels",
     "Lifting": ".liftings",
     "Linear": ".kernels",
+    "margin_dimension": ".certify",
     "Matern": ".kernels",
     "Monomials": ".kernels",
     "Parabolic": ".kernels",
     "Polynomial": ".kernels",
     "RadialSinc": ".kernels",
+    "RandomProjection": ".projections",
     "RationalQuadratic": ".kernels",
     "Region": ".liftings",
+    "SequenceFeatures": ".sequences",
     "Series": ".kernels",
     "Sinc": ".kernels",
     "SketchFeatures": ".sketches",
@@ -109,6 +125,7 @@ __all__ = [
     "Chi2",
     "Constant",
     "Definiteness",
+    "dimension_for",
     "Exponential",
     "ExponentialChi2",
     "features_for",
@@ -129,13 +146,16 @@ __all__ = [
     "Laplace",
     "Lifting",
     "Linear",
+    "margin_dimension",
     "Matern",
     "Monomials",
     "Parabolic",
     "Polynomial",
     "RadialSinc",
+    "RandomProjection",
     "RationalQuadratic",
     "Region",
+    "SequenceFeatures",
     "Series",
     "Sinc",
     "SketchFeatures",

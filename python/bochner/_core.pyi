@@ -1,6 +1,6 @@
 """The native part of the package: what the estimators are built on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -10,18 +10,22 @@ from numpy.typing import NDArray
 __all__ = [
     "Map",
     "Model",
+    "Texts",
     "__version__",
     "canonical_kernel",
     "check_gram",
     "diagonal",
+    "dimension_for",
     "distances",
     "explain",
     "features_for",
     "features_for_distance",
     "gram",
     "grids_for",
+    "johnson_lindenstrauss",
     "landmarks_for_margin",
     "main",
+    "margin_dimension",
     "region_of",
 ]
 
@@ -37,6 +41,11 @@ def features_for(kernel: str, form: str, points: int, epsilon: float, delta: flo
 def grids_for(kernel: str, points: int, epsilon: float, delta: float) -> int: ...
 def features_for_distance(kernel: str, epsilon: float, delta: float) -> int: ...
 def landmarks_for_margin(margin: float, epsilon: float, delta: float) -> int: ...
+def dimension_for(
+    projection: str, kept: str, points: int, columns: int, epsilon: float, delta: float
+) -> int: ...
+def johnson_lindenstrauss(points: int, epsilon: float, delta: float) -> int: ...
+def margin_dimension(margin: float, epsilon: float, delta: float) -> int: ...
 def region_of(weights: NDArray[np.float64], intercept: float) -> tuple[str, NDArray[np.float64] | None, float | None]: ...
 def main(arguments: Sequence[str]) -> int: ...
 @final
@@ -194,4 +203,21 @@ class Model:
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+@final
+class Texts:
+    @staticmethod
+    def fit(
+        texts: Iterable[str], *, sequence: str, threads: int, weights: NDArray[np.float64] | None = None
+    ) -> Texts: ...
+    def transform(
+        self, texts: Iterable[str], threads: int, single: bool
+    ) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]], NDArray[Any]]: ...
+    def exact(self, a: str, b: str) -> float: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @staticmethod
+    def from_parts(sequence: str, documents: tuple[float, NDArray[np.float64]] | None) -> Texts: ...
     def __reduce__(self) -> tuple[Any, ...]: ...

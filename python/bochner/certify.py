@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,6 +120,78 @@ def landmarks_for_margin(margin: float, epsilon: float, delta: float = 0.05) -> 
     2240
     """
     return _core.landmarks_for_margin(margin, epsilon, delta)
+
+
+def dimension_for(
+    points: int,
+    n_features: int,
+    epsilon: float,
+    delta: float = 0.05,
+    kind: str = "gaussian",
+    kept: str = "distances",
+    nonzeros: int | str = 8,
+) -> int:
+    """Say how many outputs of a random projection keep all pairs of so many points, by the theorem of each kind.
+
+    Parameters
+    ----------
+    points : int
+        Rows.
+    n_features : int
+        Their columns.
+    epsilon : float
+        How far squared distances may be off as a part of themselves, or inner products as a part of ‖x‖‖y‖; below 1.
+    delta : float, default=0.05
+        The chance that a pair is further off, over the seed.
+    kind : {"gaussian", "signs", "orthonormal", "hadamard", "sparse"}, default="gaussian"
+        Of :class:`~bochner.RandomProjection`. For ``"sparse"`` Chebyshev's inequality is all that is used, and the number is large.
+    kept : {"distances", "inner_products"}, default="distances"
+        What is to be kept.
+    nonzeros : int or "theorem", default=8
+        Of ``"sparse"``.
+
+    Returns
+    -------
+    n_components : int
+        m.
+
+    Examples
+    --------
+    >>> from bochner import dimension_for
+    >>> 2500 < dimension_for(points=1000, n_features=10_000, epsilon=0.15) < 3500
+    True
+    """
+    if kept not in ("distances", "inner_products"):
+        raise ValueError(f"expected kept to be 'distances' or 'inner_products', found {kept!r}")
+    from .projections import projection
+
+    return _core.dimension_for(json.dumps(projection(kind, nonzeros)), kept, points, n_features, epsilon, delta)
+
+
+def margin_dimension(margin: float, epsilon: float, delta: float = 0.05) -> int:
+    """Say how many outputs of a random projection keep half of the margin between two classes.
+
+    Parameters
+    ----------
+    margin : float
+        γ: y w·x ≥ γ for rows and w of length 1.
+    epsilon : float
+        The part of the rows that may come closer than γ/2.
+    delta : float, default=0.05
+        The chance that more do, over the seed.
+
+    Returns
+    -------
+    n_components : int
+        m = ln(4/(εδ)) / (γ²/16 - γ³/48), whatever the number of columns and rows.
+
+    Examples
+    --------
+    >>> from bochner import margin_dimension
+    >>> margin_dimension(margin=0.4, epsilon=0.05) < margin_dimension(margin=0.2, epsilon=0.05) / 3
+    True
+    """
+    return _core.margin_dimension(margin, epsilon, delta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 //! Kernels as texts: their exact values, what they become, and how much a promise takes.
 
-use bochner::certify;
+use bochner::certify::{self, Kept};
 use bochner::kernel::definiteness;
 use bochner::map::Region;
 use bochner::{
@@ -237,6 +237,36 @@ pub(crate) fn features_for_distance(kernel: &str, epsilon: f64, delta: f64) -> P
 #[pyfunction]
 pub(crate) fn landmarks_for_margin(margin: f64, epsilon: f64, delta: f64) -> PyResult<usize> {
     certify::landmarks_for_margin(margin, epsilon, delta).map_err(to_python)
+}
+
+/// Outputs of a projection (JSON) of so many columns with which all pairs of points are kept within epsilon with probability 1 − delta.
+#[pyfunction]
+pub(crate) fn dimension_for(
+    projection: &str,
+    kept: &str,
+    points: u64,
+    columns: usize,
+    epsilon: f64,
+    delta: f64,
+) -> PyResult<usize> {
+    let how = serde_json::from_str(projection).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let kept = match kept {
+        "distances" => Kept::Distances,
+        _ => Kept::InnerProducts,
+    };
+    certify::dimension_for(how, kept, (points, columns), epsilon, delta).map_err(to_python)
+}
+
+/// The lemma of Johnson and Lindenstrauss with its usual constant.
+#[pyfunction]
+pub(crate) fn johnson_lindenstrauss(points: u64, epsilon: f64, delta: f64) -> PyResult<usize> {
+    certify::johnson_lindenstrauss(points, epsilon, delta).map_err(to_python)
+}
+
+/// Outputs with which a projection keeps half of a margin.
+#[pyfunction]
+pub(crate) fn margin_dimension(margin: f64, epsilon: f64, delta: f64) -> PyResult<usize> {
+    certify::margin_dimension(margin, epsilon, delta).map_err(to_python)
 }
 
 /// What a separator of (x, ‖x‖²) is: its kind, the centre or the normal, the radius or the offset.

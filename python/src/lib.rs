@@ -11,6 +11,7 @@ mod kernel;
 mod map;
 mod model;
 mod rows;
+mod sequence;
 
 use pyo3::prelude::*;
 
@@ -19,8 +20,9 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::kernel::{
-        canonical_kernel, check_gram, diagonal, distances, explain, features_for, features_for_distance,
-        gram, grids_for, landmarks_for_margin, region_of,
+        canonical_kernel, check_gram, diagonal, dimension_for, distances, explain, features_for,
+        features_for_distance, gram, grids_for, johnson_lindenstrauss, landmarks_for_margin,
+        margin_dimension, region_of,
     };
     #[pymodule_export]
     use super::main;
@@ -28,6 +30,8 @@ mod _core {
     use super::map::Map;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::sequence::Texts;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives to a version")]

@@ -24,10 +24,12 @@ from bochner import (
     Laplace,
     Lifting,
     Linear,
+    RandomProjection,
+    SequenceFeatures,
     SketchFeatures,
 )
 
-TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0), Lifting(), SketchFeatures(random_state=0)]
+TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0), Lifting(), SketchFeatures(random_state=0), RandomProjection(20, random_state=0)]
 LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC()]
 ALL = TRANSFORMERS + LEARNERS
 
@@ -60,6 +62,11 @@ def name(estimator):
         SketchFeatures(),
         SketchFeatures(method="tensor", degree=3, c=1),
         SketchFeatures("series(coefficients=[0,0,1,1])", n_components=20),
+        RandomProjection(20),
+        RandomProjection(5, kind="gaussian"),
+        RandomProjection(5, kind="hadamard"),
+        SequenceFeatures(),
+        SequenceFeatures("words", tf_idf=True),
         BinningFeatures(),
         BinningFeatures("hat(width=3)", bins="hashed", n_slots=8),
         KernelRegressor(),

@@ -31,6 +31,13 @@ def test_console(tmp_path):
     table = np.column_stack([rows, price])
     for name in ("houses.csv", "new.csv"):
         np.savetxt(tmp_path / name, table, delimiter=",", header="area,rooms,age,price", comments="")
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b,c", comments="")
+    (tmp_path / "rows.libsvm").write_text("".join(f"1 3:{x} 5000:{y}\n" for x, y, _ in rows))
+    genes = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(200)]
+    genes = [f"{gene[:10]}GATTACA{gene[17:]},motif" if i % 2 else f"{gene},none" for i, gene in enumerate(genes)]
+    (tmp_path / "genes.csv").write_text("\n".join(["sequence,class", *genes]))
+    mail = [f"{'win a prize now' if i % 2 else 'see you at noon'} {i},{i % 7},{i % 3},{'yes' if i % 2 else 'no'}" for i in range(100)]
+    (tmp_path / "mail.csv").write_text("\n".join(["text,length,links,spam", *mail]))
     lines = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ bochner ")]
     assert len(lines) >= 4
     for line in lines:
