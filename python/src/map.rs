@@ -245,7 +245,10 @@ fn fitted_with_features<'py, T: Scalar + Element>(
 }
 
 /// Row ends, columns and values, as SciPy's CSR has them.
-pub(crate) fn csr_parts<T: Scalar + Element>(py: Python<'_>, features: Csr<T>) -> PyResult<Bound<'_, PyTuple>> {
+pub(crate) fn csr_parts<T: Scalar + Element>(
+    py: Python<'_>,
+    features: Csr<T>,
+) -> PyResult<Bound<'_, PyTuple>> {
     // SciPy counts in signed numbers, and in short ones where they do.
     let most = features.view().values().len().max(features.columns());
     let (starts, indices, values) = features.into_parts();

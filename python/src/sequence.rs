@@ -74,10 +74,7 @@ impl Texts {
 
     /// From what `__reduce__` gives.
     #[staticmethod]
-    fn from_parts(
-        sequence: &str,
-        documents: Option<(f64, PyReadonlyArray1<'_, f64>)>,
-    ) -> PyResult<Texts> {
+    fn from_parts(sequence: &str, documents: Option<(f64, PyReadonlyArray1<'_, f64>)>) -> PyResult<Texts> {
         let documents = match documents {
             Some((total, counts)) => {
                 Some(Documents::from_parts(total, counts.as_slice()?.to_vec()).map_err(to_python)?)
@@ -92,9 +89,10 @@ impl Texts {
         let from_parts = py.get_type::<Texts>().getattr("from_parts")?;
         let sequence = serde_json::to_string(self.encoder.sequence())
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let documents = self.encoder.documents().map(|documents| {
-            (documents.total(), PyArray1::from_slice(py, documents.counts()))
-        });
+        let documents = self
+            .encoder
+            .documents()
+            .map(|documents| (documents.total(), PyArray1::from_slice(py, documents.counts())));
         (from_parts, (sequence, documents)).into_pyobject(py)
     }
 }

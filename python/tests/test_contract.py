@@ -61,7 +61,7 @@ def name(estimator):
         Lifting(weights="unit", include_bias=False),
         SketchFeatures(),
         SketchFeatures(method="tensor", degree=3, c=1),
-        SketchFeatures("series(coefficients=[0,0,1,1])", n_components=20),
+        SketchFeatures("series(coefficients=[0,0,1])", n_components=20),
         RandomProjection(20),
         RandomProjection(5, kind="gaussian"),
         RandomProjection(5, kind="hadamard"),

@@ -121,21 +121,70 @@ struct Piece<T> {
 /// The sums of one row.
 struct Sums {
     hashed: Hashed,
-    sums: Vec<f64>,
-    /// One bit for each column that something was added to.
-    touched: Vec<u64>,
+    sums: Row,
     /// The keys whose columns are remembered, by their last bits, and these columns: twice the place, plus one for a minus.
     keys: Vec<u64>,
     places: Vec<u32>,
 }
 
+/// Columns that are added up in place; of more, entries are listed and sorted, as their memory would cost more to look through than a text has grams.
+const IN_PLACE: usize = 1 << 14;
+
+/// What was added to the columns of a row.
+enum Row {
+    /// One sum for each column, and one bit for each that something was added to.
+    InPlace {
+        sums: Vec<f64>,
+        touched: Vec<u64>,
+    },
+    Listed(Vec<(u32, f64)>),
+}
+
+impl Row {
+    fn add(&mut self, column: u32, value: f64) {
+        match self {
+            Row::InPlace { sums, touched } => {
+                sums[column as usize] += value;
+                touched[column as usize / 64] |= 1 << (column % 64);
+            }
+            Row::Listed(entries) => entries.push((column, value)),
+        }
+    }
+
+    /// All sums by rising columns, and none any more.
+    fn drain(&mut self, mut each: impl FnMut(u32, f64)) {
+        match self {
+            Row::InPlace { sums, touched } => {
+                for (at, word) in touched.iter_mut().enumerate() {
+                    while *word != 0 {
+                        let column = 64 * at + word.trailing_zeros() as usize;
+                        *word &= *word - 1;
+                        each(column as u32, std::mem::take(&mut sums[column]));
+                    }
+                }
+            }
+            Row::Listed(entries) => {
+                entries.sort_unstable_by_key(|(column, _)| *column);
+                for same in entries.chunk_by(|a, b| a.0 == b.0) {
+                    each(same[0].0, same.iter().map(|(_, value)| value).sum());
+                }
+                entries.clear();
+            }
+        }
+    }
+}
+
 impl Sums {
     fn new(hashed: Hashed, texts: usize) -> Sums {
         let remembered = (64 * texts).next_power_of_two().clamp(64, REMEMBERED);
+        let sums = if hashed.rows() <= IN_PLACE {
+            Row::InPlace { sums: vec![0.0; hashed.rows()], touched: vec![0; hashed.rows().div_ceil(64)] }
+        } else {
+            Row::Listed(Vec::new())
+        };
         Sums {
             hashed,
-            sums: vec![0.0; hashed.rows()],
-            touched: vec![0; hashed.rows().div_ceil(64)],
+            sums,
             // Keys that belong elsewhere.
             keys: (0..remembered as u64).map(|at| !at).collect(),
             places: vec![0; remembered * hashed.blocks()],
@@ -150,11 +199,7 @@ impl Sums {
             let column = self.hashed.column(key);
             places.iter_mut().zip(column).for_each(|(to, (row, sign))| *to = 2 * row + u32::from(sign < 0.0));
         }
-        for &place in &*places {
-            let row = (place >> 1) as usize;
-            self.sums[row] += if place & 1 == 1 { -weight } else { weight };
-            self.touched[row / 64] |= 1 << (row % 64);
-        }
+        places.iter().for_each(|&p| self.sums.add(p >> 1, if p & 1 == 1 { -weight } else { weight }));
     }
 
     /// Appends the row and starts from zero. What has cancelled is no entry.
@@ -162,18 +207,13 @@ impl Sums {
         let start = rows.indices.len();
         let factor = if normalise { 1.0 } else { self.hashed.scale() };
         let mut square = 0.0;
-        for (at, word) in self.touched.iter_mut().enumerate() {
-            while *word != 0 {
-                let row = 64 * at + word.trailing_zeros() as usize;
-                *word &= *word - 1;
-                let sum = std::mem::take(&mut self.sums[row]);
-                if sum != 0.0 {
-                    square += sum * sum;
-                    rows.indices.push(row as u32);
-                    rows.values.push(T::from_f64(factor * sum));
-                }
+        self.sums.drain(|column, sum| {
+            if sum != 0.0 {
+                square += sum * sum;
+                rows.indices.push(column);
+                rows.values.push(T::from_f64(factor * sum));
             }
-        }
+        });
         if normalise {
             let length = square.sqrt();
             rows.values[start..].iter_mut().for_each(|z| *z = T::from_f64(z.to_f64() / length));
