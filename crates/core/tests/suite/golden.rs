@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bochner::encode::Sequence;
+use bochner::table::TextColumn;
 use bochner::{
     Arrays, Engine, FourierForm, FrequencyDraw, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method,
     Model, Ridge, Rows, Target,
@@ -71,6 +73,36 @@ fn parts_of_maps_are_those_of_an_independent_script() {
         let x = Matrix::new(rows.len(), rows[0].len(), rows.concat()).unwrap();
         let z = map.transform(&Engine::default(), &Rows::from(&x)).unwrap();
         assert_close(z.as_slice(), &expected.concat(), Absolute(1e-12));
+    }
+}
+
+#[derive(Deserialize)]
+struct Texts {
+    texts: Vec<String>,
+    cases: Vec<TextCase>,
+}
+
+#[derive(Deserialize)]
+struct TextCase {
+    spec: Sequence,
+    rows: Vec<Vec<f64>>,
+}
+
+/// `golden/sequences.py` lists the grams by itself and hashes them with the reference implementation: keys, places and signs are part of the model format.
+#[test]
+fn hashed_texts_are_those_of_an_independent_script() {
+    let found: Texts =
+        serde_json::from_str(&std::fs::read_to_string(golden("sequences.json")).unwrap()).unwrap();
+    assert_eq!(found.cases.len(), 5);
+    let mut texts = TextColumn::default();
+    found.texts.iter().for_each(|text| texts.push(text));
+    for TextCase { spec, rows: expected } in found.cases {
+        let rows = spec.build().unwrap().encode::<f64>(&Engine::default(), &texts).unwrap();
+        let mut row = vec![0.0; spec.width];
+        for (i, expected) in expected.iter().enumerate() {
+            Rows::from(&rows).densify(i, &mut row);
+            assert_close(&row, expected, Absolute(1e-14));
+        }
     }
 }
 
