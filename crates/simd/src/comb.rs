@@ -15,7 +15,6 @@ const NOTHING: u32 = u32::MAX;
 
 /// One hash function's entries in the order in which a comb reads them: for each n the first that falls there, if any, then all others.
 pub(crate) struct Slots<'a, T> {
-    buckets: usize,
     length: usize,
     places: &'a [u32],
     signs: &'a [T],
@@ -42,12 +41,17 @@ impl<'a, T: Element> Slots<'a, T> {
                 reached.push(place);
             }
         }
-        Slots { buckets, length, places, signs, columns, reached }
+        Slots { length, places, signs, columns, reached }
     }
 
     /// Vectors that [`Slots::fill`] writes.
     pub(crate) fn len(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Appends wₘ^(h·r) for each slot, from wₘ⁰, wₘ¹, …: read again by each group of rows, in a row, where the table's are all over it.
+    pub(crate) fn turn(&self, roots: &[[T; 2]], r: usize, to: &mut Vec<[T; 2]>) {
+        to.extend(self.reached.iter().map(|&place| roots[place as usize * r % roots.len()]));
     }
 
     /// Writes v for each slot: the entry times its sign, or zero.
@@ -80,37 +84,28 @@ impl<'a, T: Element> Slots<'a, T> {
         unsafe { add::<T, L>(self.places, self.signs, x, sums) }
     }
 
-    /// Writes y of the comb from r on, from what [`Slots::fill`] wrote and wₘ⁰, wₘ¹, …
+    /// Writes y of a comb, from what [`Slots::fill`] and [`Slots::turn`] wrote.
     ///
     /// # Safety
     /// The processor has the instructions of `L`; `to` is valid for the comb's complex positions.
     #[inline(always)]
-    pub(crate) unsafe fn gather<L: Lanes<Elem = T>>(
-        &self,
-        values: &[T],
-        roots: &[[T; 2]],
-        r: usize,
-        to: *mut T,
-    ) {
-        assert!(values.len() >= self.len() * L::N && roots.len() == self.buckets);
-        // SAFETY: as many values as slots; roots and positions are taken below their number.
+    pub(crate) unsafe fn gather<L: Lanes<Elem = T>>(&self, values: &[T], turns: &[[T; 2]], to: *mut T) {
+        let (values, turns) = (&values[..self.len() * L::N], &turns[..self.len()]);
+        // SAFETY: as many values and turns as slots, and positions below the comb's length.
         unsafe {
-            let turned = |slot: usize, place: u32| {
-                let value = L::load(values.as_ptr().add(slot * L::N));
-                let root =
-                    Complex::splat(*roots.get_unchecked((place as usize).wrapping_mul(r) % roots.len()));
-                (value, root)
+            let slot = |slot: usize| {
+                let turn = Complex::<L>::splat(*turns.get_unchecked(slot));
+                (L::load(values.as_ptr().add(slot * L::N)), turn.re, turn.im)
             };
-            let (firsts, others) = self.reached.split_at(self.length);
-            for (n, &place) in firsts.iter().enumerate() {
-                let (value, root) = turned(n, place);
-                Complex { re: value.mul(root.re), im: value.mul(root.im) }.store(to.add(n * 2 * L::N));
+            for n in 0..self.length {
+                let (value, re, im) = slot(n);
+                Complex { re: value.mul(re), im: value.mul(im) }.store(to.add(n * 2 * L::N));
             }
-            for (other, &place) in others.iter().enumerate() {
-                let (value, root) = turned(self.length + other, place);
-                let at = to.add(place as usize % self.length * 2 * L::N);
+            for (other, &place) in (self.length..).zip(&self.reached[self.length..]) {
+                let (value, re, im) = slot(other);
+                let at = to.add((place as usize & (self.length - 1)) * 2 * L::N);
                 let sum = Complex::<L>::load(at);
-                Complex { re: value.mul_add(root.re, sum.re), im: value.mul_add(root.im, sum.im) }.store(at);
+                Complex { re: value.mul_add(re, sum.re), im: value.mul_add(im, sum.im) }.store(at);
             }
         }
     }

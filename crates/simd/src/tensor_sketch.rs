@@ -134,6 +134,8 @@ struct Scratch<T> {
     x: Aligned<T>,
     /// Entries in the order of slots, for each hash function.
     slots: Aligned<T>,
+    /// For each comb and each hash function the roots of its slots.
+    turns: Vec<[T; 2]>,
     /// Buckets of one hash function, folded.
     sums: Aligned<T>,
     /// One hash function's transform.
@@ -158,10 +160,15 @@ impl<T: Element> Task<T> for SketchedRows<'_, T> {
         let mut scratch = Scratch {
             x: Aligned::zeros(entries * L::N),
             slots: Aligned::zeros(slots.iter().map(|s| s.len() * L::N).sum()),
+            turns: Vec::new(),
             sums: Aligned::zeros(folded * L::N),
             factor: Aligned::zeros(folded * L::N),
             product: Aligned::zeros(folded * L::N),
         };
+        for r in firsts(2 * sketch.buckets / folded) {
+            let roots = sketch.fft.roots(sketch.buckets);
+            slots.iter().for_each(|slots| slots.turn(roots, r, &mut scratch.turns));
+        }
         let scale = sketch.scale.to_f64() * (2.0 / sketch.buckets as f64).sqrt();
         let scale = T::from_f64(scale);
         for group in groups::<L>(self.count) {
@@ -190,34 +197,31 @@ impl<T: Element> SketchedRows<'_, T> {
         group: Group,
     ) {
         let fft = self.sketch.fft;
-        let Scratch { x, slots: values, factor, product, .. } = scratch;
+        let Scratch { x, slots: values, turns, factor, product, .. } = scratch;
         let (factor, product) = (factor.as_mut_slice(), product.as_mut_slice());
         let length = product.len() / L::N / 2;
-        let apart = self.sketch.buckets / length;
         let mut rest = values.as_mut_slice();
         for slots in slots {
             let (values, after) = rest.split_at_mut(slots.len() * L::N);
             unsafe { slots.fill::<L>(x.as_slice(), values) };
             rest = after;
         }
-        let mut at = 0;
-        for r in firsts(apart) {
+        for (comb, turns) in turns.chunks_exact(values.as_slice().len() / L::N).enumerate() {
             let mut start = 0;
             for (t, slots) in slots.iter().enumerate() {
                 let to = if t == 0 { product.as_mut_ptr() } else { factor.as_mut_ptr() };
-                let values = &values.as_slice()[start..];
-                start += slots.len() * L::N;
+                let (values, turns) = (&values.as_slice()[start * L::N..], &turns[start..]);
+                start += slots.len();
                 // SAFETY: both hold `length` complex positions.
                 unsafe {
-                    slots.gather::<L>(values, fft.roots(self.sketch.buckets), r, to);
+                    slots.gather::<L>(values, turns, to);
                     transform::<T, L, R>(fft, to, length);
                     if t > 0 {
                         multiply::<T, L>(product, factor);
                     }
                 }
             }
-            unsafe { from_lanes::<T, L>(product, scale, group, &mut self.out, at) };
-            at += 2 * length;
+            unsafe { from_lanes::<T, L>(product, scale, group, &mut self.out, comb * 2 * length) };
         }
     }
 
