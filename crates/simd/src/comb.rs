@@ -10,109 +10,82 @@ use crate::Element;
 use crate::fft::Complex;
 use crate::lanes::Lanes;
 
-/// What a slot without an entry has for a column.
-const NOTHING: u32 = u32::MAX;
-
-/// One hash function's entries in the order in which a comb reads them: for each n the first that falls there, if any, then all others.
+/// One hash function's entries in the order in which a comb reads them: for each n the first that falls there, then all others.
 pub(crate) struct Slots<'a, T> {
-    buckets: usize,
     length: usize,
     places: &'a [u32],
     signs: &'a [T],
-    /// The column of each slot.
+    /// The column of each slot; the last one, with a factor of zero, where nothing falls.
     columns: Vec<u32>,
-    /// Its bucket.
-    reached: Vec<u32>,
 }
 
 impl<'a, T: Element> Slots<'a, T> {
-    /// Slots for combs of `length` frequencies.
-    ///
-    /// # Panics
-    /// If a place is not below `buckets`.
-    pub(crate) fn new(buckets: usize, length: usize, places: &'a [u32], signs: &'a [T]) -> Self {
-        let (mut columns, mut reached) = (vec![NOTHING; length], vec![0; length]);
-        for (j, &place) in places.iter().enumerate() {
-            assert!((place as usize) < buckets, "expected a place below {buckets}, found {place}");
+    /// Slots for combs of `length` frequencies, from a place and a sign for each column.
+    pub(crate) fn new(length: usize, places: &'a [u32], signs: &'a [T]) -> Self {
+        let nothing = places.len() as u32;
+        let mut columns = vec![nothing; length];
+        for (j, &place) in (0..).zip(places) {
             let n = place as usize % length;
-            if columns[n] == NOTHING {
-                (columns[n], reached[n]) = (j as u32, place);
+            if columns[n] == nothing {
+                columns[n] = j;
             } else {
-                columns.push(j as u32);
-                reached.push(place);
+                columns.push(j);
             }
         }
-        Slots { buckets, length, places, signs, columns, reached }
+        Slots { length, places, signs, columns }
     }
 
-    /// Vectors that [`Slots::fill`] writes.
+    /// The number of factors of a comb.
     pub(crate) fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Writes v for each slot: the entry times its sign, or zero.
+    /// Appends sign·wₘ^(h·r) for each slot, from wₘ⁰, wₘ¹, …: each group of rows reads them again, in this order.
+    pub(crate) fn factors(&self, roots: &[[T; 2]], r: usize, to: &mut Vec<[T; 2]>) {
+        to.extend(self.columns.iter().map(|&column| match self.places.get(column as usize) {
+            Some(&place) => {
+                let sign = self.signs[column as usize].to_f64();
+                roots[place as usize * r & (roots.len() - 1)].map(|part| T::from_f64(part.to_f64() * sign))
+            }
+            None => [T::default(); 2],
+        }));
+    }
+
+    /// Writes y of the comb that has these factors.
     ///
     /// # Safety
-    /// The processor has the instructions of `L`.
+    /// The processor has the instructions of `L`; `to` is valid for the comb's complex positions.
     #[inline(always)]
-    pub(crate) unsafe fn fill<L: Lanes<Elem = T>>(&self, x: &[T], to: &mut [T]) {
-        for (slot, &column) in to.chunks_exact_mut(L::N).zip(&self.columns) {
-            if column == NOTHING {
-                slot.fill(T::default());
-            } else {
-                let entry = &x[column as usize * L::N..][..L::N];
-                // SAFETY: both hold N elements.
-                unsafe {
-                    L::load(entry.as_ptr())
-                        .mul(L::splat(self.signs[column as usize]))
-                        .store(slot.as_mut_ptr());
-                }
+    pub(crate) unsafe fn gather<L: Lanes<Elem = T>>(&self, x: &[T], factors: &[[T; 2]], to: *mut T) {
+        let (x, factors) = (&x[..(self.places.len() + 1) * L::N], &factors[..self.len()]);
+        // SAFETY: a factor for each slot; columns are at most as many as places; positions are below the comb's length.
+        unsafe {
+            let slot = |slot: usize| {
+                let Complex { re, im } = Complex::<L>::splat(*factors.get_unchecked(slot));
+                let column = *self.columns.get_unchecked(slot) as usize;
+                (column, L::load(x.as_ptr().add(column * L::N)), re, im)
+            };
+            for n in 0..self.length {
+                let (_, value, re, im) = slot(n);
+                Complex { re: value.mul(re), im: value.mul(im) }.store(to.add(n * 2 * L::N));
+            }
+            for other in self.length..self.len() {
+                let (column, value, re, im) = slot(other);
+                let n = self.places[column] as usize & (self.length - 1);
+                let sum = Complex::<L>::load(to.add(n * 2 * L::N));
+                let sum = Complex { re: value.mul_add(re, sum.re), im: value.mul_add(im, sum.im) };
+                sum.store(to.add(n * 2 * L::N));
             }
         }
     }
 
-    /// Adds each entry times its sign to its bucket among `sums`, bucket h at h mod their number: a power of two.
+    /// Adds the entries times their signs to their places among `sums`, as [`add`].
     ///
     /// # Safety
     /// The processor has the instructions of `L`.
     #[inline(always)]
     pub(crate) unsafe fn add<L: Lanes<Elem = T>>(&self, x: &[T], sums: &mut [T]) {
         unsafe { add::<T, L>(self.places, self.signs, x, sums) }
-    }
-
-    /// Writes y of the comb from r on, from what [`Slots::fill`] wrote and wₘ⁰, wₘ¹, …
-    ///
-    /// # Safety
-    /// The processor has the instructions of `L`; `to` is valid for the comb's complex positions.
-    #[inline(always)]
-    pub(crate) unsafe fn gather<L: Lanes<Elem = T>>(
-        &self,
-        values: &[T],
-        roots: &[[T; 2]],
-        r: usize,
-        to: *mut T,
-    ) {
-        assert!(values.len() >= self.len() * L::N && roots.len() == self.buckets);
-        // SAFETY: as many values as slots; roots and positions are taken below their number.
-        unsafe {
-            let turned = |slot: usize, place: u32| {
-                let value = L::load(values.as_ptr().add(slot * L::N));
-                let root =
-                    Complex::splat(*roots.get_unchecked((place as usize).wrapping_mul(r) % roots.len()));
-                (value, root)
-            };
-            let (firsts, others) = self.reached.split_at(self.length);
-            for (n, &place) in firsts.iter().enumerate() {
-                let (value, root) = turned(n, place);
-                Complex { re: value.mul(root.re), im: value.mul(root.im) }.store(to.add(n * 2 * L::N));
-            }
-            for (other, &place) in others.iter().enumerate() {
-                let (value, root) = turned(self.length + other, place);
-                let at = to.add(place as usize % self.length * 2 * L::N);
-                let sum = Complex::<L>::load(at);
-                Complex { re: value.mul_add(root.re, sum.re), im: value.mul_add(root.im, sum.im) }.store(at);
-            }
-        }
     }
 }
 

@@ -108,8 +108,8 @@ fn run<T: Element>(
     stride: usize,
 ) {
     sketch.check(columns);
-    if matches!(source, Source::Dense { .. }) {
-        // Places of sparse rows are looked at as they are used.
+    if matches!(source, Source::Dense { .. }) || columns < sketch.buckets {
+        // Those of wide sparse rows are looked at as they are used: all of them would be more than the entries.
         let beyond = sketch.places.iter().any(|&place| place as usize >= sketch.buckets);
         assert!(!beyond, "a place beyond {} buckets", sketch.buckets);
     }
@@ -128,18 +128,23 @@ struct SketchedRows<'a, T> {
     out: Output<'a, T>,
 }
 
-/// What a group of rows is worked on in; all but the slots by vectors.
+/// What a group of rows is worked on in.
 struct Scratch<T> {
-    /// Entries, all of them or a block.
+    /// Entries: all of them, the constant and a zero behind, or a block.
     x: Aligned<T>,
-    /// Entries in the order of slots, for each hash function.
-    slots: Aligned<T>,
     /// Buckets of one hash function, folded.
     sums: Aligned<T>,
     /// One hash function's transform.
     factor: Aligned<T>,
     /// The product of transforms.
     product: Aligned<T>,
+}
+
+impl<T: Element> Scratch<T> {
+    fn new(entries: usize, folded: usize) -> Self {
+        let [sums, factor, product] = [(); 3].map(|()| Aligned::zeros(folded));
+        Scratch { x: Aligned::zeros(entries), sums, factor, product }
+    }
 }
 
 impl<T: Element> Task<T> for SketchedRows<'_, T> {
@@ -151,27 +156,25 @@ impl<T: Element> Task<T> for SketchedRows<'_, T> {
         let slots: Vec<_> = (0..if few { sketch.degree } else { 0 })
             .map(|t| {
                 let (places, signs) = sketch.entries(t);
-                Slots::new(sketch.buckets, folded / 2, places, signs)
+                Slots::new(folded / 2, places, signs)
             })
             .collect();
-        let entries = if few { self.columns + 1 } else { COLUMN_BLOCK };
-        let mut scratch = Scratch {
-            x: Aligned::zeros(entries * L::N),
-            slots: Aligned::zeros(slots.iter().map(|s| s.len() * L::N).sum()),
-            sums: Aligned::zeros(folded * L::N),
-            factor: Aligned::zeros(folded * L::N),
-            product: Aligned::zeros(folded * L::N),
-        };
-        let scale = sketch.scale.to_f64() * (2.0 / sketch.buckets as f64).sqrt();
-        let scale = T::from_f64(scale);
+        let mut factors = Vec::new();
+        for r in firsts(2 * sketch.buckets / folded) {
+            let roots = sketch.fft.roots(sketch.buckets);
+            slots.iter().for_each(|slots| slots.factors(roots, r, &mut factors));
+        }
+        let entries = if few { self.columns + 2 } else { COLUMN_BLOCK };
+        let mut scratch = Scratch::new(entries * L::N, folded * L::N);
+        let scale = T::from_f64(sketch.scale.to_f64() * (2.0 / sketch.buckets as f64).sqrt());
         for group in groups::<L>(self.count) {
             // SAFETY: `run` is only called by `dispatch`.
             unsafe {
                 if few {
-                    to_lanes::<T, L>(&self.source, group, 0, self.columns, scratch.x.as_mut_slice());
-                    let constant = &mut scratch.x.as_mut_slice()[self.columns * L::N..];
-                    constant.fill(sketch.constant);
-                    self.combs::<L, R>(&slots, &mut scratch, scale, group);
+                    let x = scratch.x.as_mut_slice();
+                    to_lanes::<T, L>(&self.source, group, 0, self.columns, x);
+                    x[self.columns * L::N..][..L::N].fill(sketch.constant);
+                    self.combs::<L, R>(&slots, &factors, &mut scratch, scale, group);
                 }
                 self.rest::<L, R>(&slots, &mut scratch, scale, group);
             }
@@ -185,39 +188,29 @@ impl<T: Element> SketchedRows<'_, T> {
     unsafe fn combs<L: Lanes<Elem = T>, const R: usize>(
         &mut self,
         slots: &[Slots<'_, T>],
+        factors: &[[T; 2]],
         scratch: &mut Scratch<T>,
         scale: T,
         group: Group,
     ) {
-        let fft = self.sketch.fft;
-        let Scratch { x, slots: values, factor, product, .. } = scratch;
+        let Scratch { x, factor, product, .. } = scratch;
         let (factor, product) = (factor.as_mut_slice(), product.as_mut_slice());
         let length = product.len() / L::N / 2;
-        let apart = self.sketch.buckets / length;
-        let mut rest = values.as_mut_slice();
-        for slots in slots {
-            let (values, after) = rest.split_at_mut(slots.len() * L::N);
-            unsafe { slots.fill::<L>(x.as_slice(), values) };
-            rest = after;
-        }
-        let mut at = 0;
-        for r in firsts(apart) {
-            let mut start = 0;
+        let mut factors = factors;
+        for at in (0..self.sketch.buckets - 2 * length).step_by(2 * length) {
             for (t, slots) in slots.iter().enumerate() {
                 let to = if t == 0 { product.as_mut_ptr() } else { factor.as_mut_ptr() };
-                let values = &values.as_slice()[start..];
-                start += slots.len() * L::N;
                 // SAFETY: both hold `length` complex positions.
                 unsafe {
-                    slots.gather::<L>(values, fft.roots(self.sketch.buckets), r, to);
-                    transform::<T, L, R>(fft, to, length);
+                    slots.gather::<L>(x.as_slice(), factors, to);
+                    transform::<T, L, R>(self.sketch.fft, to, length);
                     if t > 0 {
                         multiply::<T, L>(product, factor);
                     }
                 }
+                factors = &factors[slots.len()..];
             }
             unsafe { from_lanes::<T, L>(product, scale, group, &mut self.out, at) };
-            at += 2 * length;
         }
     }
 
