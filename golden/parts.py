@@ -2,8 +2,8 @@
 
     python golden/parts.py > golden/parts.json        (needs mpmath)
 
-Spectral laws, signs, rectified units, positive features, sampled spectra, structured frequencies, sketches and hashed products, each written here from docs/book/fourier.md, docs/book/compiler.md, docs/book/sketches.md and
-docs/book/liftings.md with 40 digits;
+Spectral laws, signs, rectified units, positive features, sampled spectra, structured frequencies, sketches, hashed products and projections, each written here from docs/book/fourier.md, compiler.md, sketches.md, liftings.md and projections.md
+with 40 digits;
 Philox, normals and Haar matrices are those of features.py.
 """
 
@@ -195,6 +195,7 @@ def structured(sigma):
 
 
 def below(draws, n):
+    """Uniform on 0..n, by rejection of the words above the largest multiple of n that is not above 2^64 - 1."""
     fair = 2**64 - 1 - (2**64 - 1) % n
     while True:
         word = draws.word() << 32 | draws.word()
@@ -292,6 +293,64 @@ def hashed_interactions(degree):
     return features
 
 
+def times(rows, matrix):
+    return [[sum(w * mpf(a) for w, a in zip(row, x)) for row in matrix] for x in rows]
+
+
+def gaussian_projection(rows, D, seed):
+    matrix = []
+    for i in range(D):
+        draws = Draws(seed, FREQUENCIES, i)
+        matrix.append([draws.normal() / sqrt(mpf(D)) for _ in rows[0]])
+    return times(rows, matrix)
+
+
+def orthonormal(rows, D, seed):
+    d = len(rows[0])
+    return times(rows, [[sqrt(mpf(d) / D) * w for w in haar_column(seed, i // d, i % d, d)] for i in range(D)])
+
+
+def hadamard(rows, D, seed):
+    d = len(rows[0])
+    p = 1 << (d - 1).bit_length()
+    matrix = []
+    for block in range((D + p - 1) // p):
+        draws = Draws(seed, SIGNS, block)
+        diagonal = [1 if draws.word() & 1 == 0 else -1 for _ in range(p)]
+        draws, order = Draws(seed, SKETCHES, block), list(range(p))
+        for at in range(min(p, D - block * p)):
+            other = at + below(draws, p - at)
+            order[at], order[other] = order[other], order[at]
+            sign = lambda j: diagonal[j] * (1 if bin(order[at] & j).count("1") % 2 == 0 else -1)
+            matrix.append([sign(j) / sqrt(mpf(D)) for j in range(d)])
+    return times(rows, matrix)
+
+
+def sparse(s, signed):
+    """Block i is the rows from floor(i D/s) on, below floor((i + 1) D/s)."""
+
+    def features(rows, D, seed):
+        d = len(rows[0])
+        matrix = [[mpf(0)] * d for _ in range(D)]
+        for j in range(d):
+            draws = Draws(seed, HASHES, j)
+            for i in range(s):
+                start, end = i * D // s, (i + 1) * D // s
+                word = draws.word()
+                matrix[start + ((word >> 1) * (end - start) >> 31)][j] = (-1 if signed and word & 1 else 1) / sqrt(mpf(s))
+        return times(rows, matrix)
+
+    return features
+
+
+def projection(kind, **more):
+    return {"kind": "projection", "how": {"kind": kind, **more}}
+
+
+def count(s):
+    return {"kind": "count", "count": s}
+
+
 FOURIER = {"kind": "fourier", "form": "pairs", "draw": "independent"}
 COMPILED = {"kind": "compiled", "bins": None}
 ROWS = [[0.25, 1.5, 3.0], [0.0, 0.0, 0.0], [1.0, 0.125, 0.5]]
@@ -316,6 +375,15 @@ CASES = [
     ("poly(degree=2)", {"kind": "sketch", "sketch": "product"}, 10, 18, ROWS, product_sketch(2, 1, 0)),
     ("poly(degree=3,gamma=2,c=0.5)", {"kind": "sketch", "sketch": "tensor"}, 47, 20, ROWS, tensor_sketch(3, 2, 0.5)),
     ("interactions(degree=2)", COMPILED, 5, 19, ROWS, hashed_interactions(2)),
+    ("linear", projection("gaussian"), 4, 17, ROWS, gaussian_projection),
+    ("linear", projection("signs"), 4, 18, ROWS, projected),
+    ("linear", projection("orthonormal"), 5, 19, ROWS, orthonormal),
+    ("linear", projection("hadamard"), 6, 20, ROWS, hadamard),
+    ("linear", projection("hadamard"), 9, 21, WIDE, hadamard),
+    ("linear", projection("sparse", nonzeros=count(4), signed=True), 11, 22, WIDE, sparse(4, True)),
+    ("linear", projection("sparse", nonzeros=count(3), signed=False), 9, 23, ROWS, sparse(3, False)),
+    # ceil(sqrt(9 ln 40)) = 6
+    ("linear", projection("sparse", nonzeros={"kind": "theorem"}, signed=True), 9, 24, WIDE, sparse(6, True)),
 ]
 
 if __name__ == "__main__":

@@ -67,6 +67,19 @@ def gamma_quantile(a, u):
     return exp(increasing_root(excess, low, low + step))
 
 
+def gamma_upper_quantile(a, q):
+    """The root in x of ln q - ln(1 - P), with 400 digits for tails down to 1e-300."""
+    with mp.workdps(400):
+        tail = lambda x: log(q) - log(1 - gamma_p(a, x))
+        low, high = mpf(1) / 1000, a + 10
+        while tail(high) < 0:
+            low, high = high, 2 * high
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (middle, high) if tail(middle) < 0 else (low, middle)
+        return low
+
+
 def chi_quantile(d, u):
     return sqrt(2 * gamma_quantile(d / 2, u))
 
@@ -129,6 +142,9 @@ def table():
         yield hat_tail, w
     for w in [33.3, 50.0, 62.83185307179586, 100.0, 399.0, 401.0, 1e3, 1e5, 1e9, 1e15]:
         yield hat_tail, w
+    for a in [0.5, 1.0, 2.5, 17.0, 400.0]:
+        for q in [0.4, 0.02, 1e-6, 1e-18, 1e-120]:
+            yield gamma_upper_quantile, a, q
 
 
 def many(count):

@@ -34,7 +34,7 @@ fn main() -> Result<()> {
         "{n} rows of {d} columns, projected to {m}; all {} distances at once, probability 0.95",
         exact.len()
     );
-    println!("{:<68} {:>8} {:>8} {:>8} {:>9} {:>12}", "", "promised", "largest", "mean", "time", "m for 0.2");
+    println!("{:<76} {:>8} {:>8} {:>8} {:>9} {:>12}", "", "promised", "largest", "mean", "time", "m for 0.2");
     let hashing = Projection::Sparse { nonzeros: Nonzeros::Count { count: 1 }, signed: true };
     let theorem = Projection::Sparse { nonzeros: Nonzeros::Theorem, signed: true };
     for how in [
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
         let needed = dimension_for(how, Kept::Distances, shape, 0.2, delta)?;
         let mean = sum / errors.len() as f64;
         println!(
-            "{:<68} {promised:>8.3} {largest:>8.3} {mean:>8.3} {time:>9.1?} {needed:>12}",
+            "{:<76} {promised:>8.3} {largest:>8.3} {mean:>8.3} {time:>9.1?} {needed:>12}",
             how.to_string()
         );
         if let Some(overlap) = map.worst_overlap() {

@@ -8,10 +8,10 @@
 //! signs          exp(−m·h(ε)) + exp(−m·g(ε))                                                                 ≤ 2·exp(−m·g(ε))     (Achlioptas 2003)
 //! orthonormal    the same; 0 where d divides m                                                                                    (Dasgupta & Gupta 2003)
 //! hadamard       2p·exp(−B/2) + exp(−m((1 + ε)ln(1 + ε) − ε)/B) + exp(−mε²/(2B)) for every B ≥ 1, or Chebyshev's 2(p − m)/(m(p − 1)ε²)
-//! sparse         Chebyshev's 2/(mε²)
+//! sparse         the least of (2k − 1)^(2k)·(2/s)^k·E(B/s)^k/ε^(2k), k = 1, 2, …, B binomial of s and s/m; k = 1 is Chebyshev's 2/(mε²)
 //! second terms only for ε < 1
 //! ```
-//! Inner products take two vectors, x + y and x − y, hence twice that chance; those of Gaussian projections at most 2·exp(−m·h(ε)). Where blocks are stacked, only the last r = m mod d outputs have an error, r/m of it.
+//! Inner products take two vectors, x + y and x − y, hence twice that chance; those of Gaussian projections at most 2·exp(−m·h(ε)), and those of sparse ones as one vector. Where blocks are stacked, only the last r = m mod d outputs have an error, r/m of it.
 //! All pairs of N points: N²/2 times the chance of one. `docs/book/projections.md` has the proofs.
 
 use super::needed::{between, count};
@@ -74,7 +74,8 @@ impl Law {
                 if nonzeros > dimension {
                     return Some(0.0);
                 }
-                chebyshev(sparse_factors(dimension, nonzeros).0, epsilon)
+                let factor = sparse_factors(dimension, nonzeros).0;
+                chebyshev(factor, epsilon).min(moments(dimension, nonzeros, epsilon))
             }
         };
         Some(log.min(0.0))
@@ -198,6 +199,31 @@ fn chebyshev(factor: f64, epsilon: f64) -> f64 {
     libm::log(2.0 * factor) - 2.0 * libm::log(epsilon)
 }
 
+/// Moments above the second, for sparse projections: E|error|^(2k) ≤ (2k − 1)^(2k)·(2/s)^k·E(B/s)^k, B binomial of s blocks in each of which two columns meet with probability 1/⌊m/s⌋.
+fn moments(dimension: usize, nonzeros: usize, epsilon: f64) -> f64 {
+    const MOST: usize = 40;
+    let (s, meet) = (nonzeros as f64, 1.0 / (dimension / nonzeros) as f64);
+    // E Bᵏ = Σⱼ S(k, j)·s(s − 1)…(s − j + 1)·meetʲ, S Stirling's numbers of the second kind: S(k, j) = j·S(k − 1, j) + S(k − 1, j − 1).
+    let mut stirling = [0.0; MOST + 1];
+    stirling[0] = 1.0;
+    let mut least = f64::INFINITY;
+    for k in 1..=MOST {
+        for j in (1..=k).rev() {
+            stirling[j] = j as f64 * stirling[j] + stirling[j - 1];
+        }
+        stirling[0] = 0.0;
+        let (mut falling, mut moment) = (1.0, 0.0);
+        for (j, number) in stirling.iter().enumerate().take(k + 1).skip(1) {
+            falling *= ((s - (j - 1) as f64) / s).max(0.0) * meet;
+            moment += number * falling * libm::pow(s, j as f64 - k as f64);
+        }
+        let k = k as f64;
+        let log = 2.0 * k * libm::log((2.0 * k - 1.0) / epsilon) + k * libm::log(2.0 / s) + libm::log(moment);
+        least = least.min(log);
+    }
+    least
+}
+
 /// What V is multiplied with: (p − m)/(m(p − 1)), and for stacked blocks (r/m)² times that of the last.
 fn hadamard_factor(dimension: usize, padded: usize) -> f64 {
     let (m, p, last) = (dimension as f64, padded as f64, (dimension % padded) as f64);
@@ -223,7 +249,7 @@ fn check_shape(how: Projection, dimension: usize, columns: usize) -> Result<()> 
 
 /// Outputs, m, with which a projection of rows of `columns` columns keeps all pairs of `points` points within `epsilon`, with probability 1 − `delta`.
 ///
-/// By the theorem of each kind: χ² exactly for Gaussian projections, Chebyshev for sparse ones, whose number grows with the pairs and not with their logarithm. Refused without signs.
+/// By the theorem of each kind: χ² exactly for Gaussian projections, moments for sparse ones: with few entries a column their number grows with the pairs, and not with their logarithm. Refused without signs.
 pub fn dimension_for(
     how: Projection,
     kept: Kept,
@@ -403,6 +429,13 @@ mod tests {
         assert!(at(Projection::Gaussian, Kept::InnerProducts) < at(Projection::Signs, Kept::InnerProducts));
         // Chebyshev: N²/(ε²δ).
         assert_eq!(at(SIGNED, Kept::Distances), 2_000_000_000);
+        // Many entries make higher moments small: a logarithm again.
+        let theorem = at(Projection::Sparse { nonzeros: Nonzeros::Theorem, signed: true }, Kept::Distances);
+        assert!((400_000..430_000).contains(&theorem), "{theorem}");
+        // k = 2, one entry: 81·(2)²·E B²/ε⁴ = 324/(m·ε⁴) for B of one block.
+        let second = libm::log(324.0 / (1000.0 * 1e4));
+        assert!(moments(1000, 1, 10.0) <= second + 1e-12);
+        assert!((moments(1000, 1, 0.1) - libm::log(2.0 / (1000.0 * 0.01))).abs() < 1e-12, "k = 1");
         let hadamard = at(Projection::Hadamard, Kept::Distances);
         assert!(hadamard > 131_000 && hadamard <= 131_072, "{hadamard}: nearly all coordinates");
         let few = dimension_for(Projection::Hadamard, Kept::Distances, (100, 1 << 22), 0.3, 0.05).unwrap();

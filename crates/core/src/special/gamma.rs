@@ -179,6 +179,10 @@ mod tests {
         for [a, x, expected] in lines("gamma_p") {
             assert_relative(gamma_p(a, x), expected, 1e-12, &format!("P({a}, {x:e})"));
         }
+        for [a, q, expected] in lines("gamma_upper_quantile") {
+            let found = gamma_upper_quantile(a, q);
+            assert_relative(found, expected, 1e-12, &format!("upper quantile {q:e} of Gamma({a})"));
+        }
         for [a, u, expected] in lines("gamma_quantile") {
             assert_relative(gamma_quantile(a, u), expected, 1e-12, &format!("quantile {u:e} of Gamma({a})"));
         }

@@ -144,26 +144,67 @@ impl Sparse {
 
     /// Ends of rows, places and values.
     fn sparse_piece<T: Scalar>(&self, rows: &Rows<'_, T>) -> (Vec<usize>, Vec<u32>, Vec<T>) {
-        let scale = self.matrix.scale();
+        /// Sorting a term costs about as much as looking at so many outputs.
+        const SORTED: usize = 16;
+        let (m, scale) = (self.output_dim(), self.matrix.scale());
         let (mut ends, mut indices, mut values) = (Vec::with_capacity(rows.count()), Vec::new(), Vec::new());
-        let mut terms: Vec<(u32, f64)> = Vec::new();
+        let (mut terms, mut sums) = (Vec::<(u32, f64)>::new(), Vec::new());
         for i in 0..rows.count() {
-            terms.clear();
-            for (j, x) in rows.entries(i) {
-                self.spread(j, x.to_f64(), |place, x| terms.push((place, x)));
-            }
-            // A stable sort keeps the order of the columns among the terms of one place.
-            terms.sort_by_key(|&(place, _)| place);
-            for run in terms.chunk_by(|a, b| a.0 == b.0) {
-                let sum = run.iter().fold(0.0, |sum, (_, x)| sum + x);
+            let mut keep = |place: u32, sum: f64| {
                 let value = T::from_f64(scale * sum);
                 if value != T::default() {
-                    indices.push(run[0].0);
+                    indices.push(place);
                     values.push(value);
+                }
+            };
+            let entries = rows.entries(i).count();
+            if entries.saturating_mul(self.matrix.blocks()).saturating_mul(SORTED) >= m {
+                sums.resize(m, 0.0);
+                for (j, x) in rows.entries(i) {
+                    self.spread(j, x.to_f64(), |place, x| sums[place as usize] += x);
+                }
+                for (place, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| **sum != 0.0) {
+                    keep(place as u32, *sum);
+                    *sum = 0.0;
+                }
+            } else {
+                terms.clear();
+                for (j, x) in rows.entries(i) {
+                    self.spread(j, x.to_f64(), |place, x| terms.push((place, x)));
+                }
+                // A stable sort keeps the order of the columns among the terms of one place.
+                terms.sort_by_key(|&(place, _)| place);
+                for run in terms.chunk_by(|a, b| a.0 == b.0) {
+                    keep(run[0].0, run.iter().fold(0.0, |sum, (_, x)| sum + x));
                 }
             }
             ends.push(indices.len());
         }
         (ends, indices, values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Matrix;
+    use bochner_testkit::{assert_same_bits, normals};
+
+    /// Drawn each time or looked up: the same features.
+    #[test]
+    fn a_table_changes_nothing() {
+        let x = Matrix::new(5, 40, normals(5, 40, 1)).unwrap();
+        for (m, s, signed) in [(16, 1, true), (100, 8, true), (11, 4, false)] {
+            let with = Sparse::build(m, 40, s, signed, 7).unwrap();
+            assert!(!with.table.is_empty());
+            let without = Sparse { table: Vec::new(), ..with.clone() };
+            let features = |sparse: &Sparse| {
+                let mut z = vec![0.0; 5 * m];
+                sparse.apply(&Rows::from(&x), &mut z, m);
+                z
+            };
+            assert_same_bits(&features(&with), &features(&without));
+        }
+        assert!(Sparse::build(64, TABLE / 8 + 1, 8, true, 0).unwrap().table.is_empty());
     }
 }
