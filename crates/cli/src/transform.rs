@@ -58,6 +58,9 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let engine = progress.engine(&job.run, job.max_memory);
     let input = job.open()?;
     let made = job.make(&engine, &input)?;
+    if let Some(text) = job.exact_warning(&made.map) {
+        progress.warn(&text);
+    }
     if !job.json && !job.run.quiet {
         made.lines().iter().for_each(|line| console.messages.line(line));
     }
@@ -157,6 +160,18 @@ impl Job {
             check_name(name, map.output_dim())?;
         }
         Ok(Made { columns, map, scaling, certificate })
+    }
+
+    /// The number of features that was asked for is not to be had of an exact map.
+    fn exact_warning(&self, map: &Map) -> Option<String> {
+        let (asked, found) = (self.recipe.auto.features?, map.output_dim());
+        if map.spec().method != Method::Exact || asked == found {
+            return None;
+        }
+        let found = text::counted(found as u64, "feature", "features");
+        Some(format!(
+            "the exact map has {found}, whatever --features says; --map sparse and other projections have as many as asked"
+        ))
     }
 
     fn summary(
