@@ -27,8 +27,7 @@ Examples:
   bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
-  bochner transform houses.csv --kernel 'gaussian(sigma=2)' -o houses.npy
-                                                                features of the rows, for other programs
+  bochner transform news.libsvm --map sparse -o small.npy       features of rows, for other programs
   bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
@@ -207,8 +206,6 @@ pub(crate) struct EvaluateArgs {
 }
 
 /// Write the features of the rows of a file, as CSV, NPY or LIBSVM
-///
-/// Inner products of features are close to the kernel of the rows; how close is said on stderr. Features are functions of the row and the seed, but for --map landmarks, --map binning, --standardise and tf_idf, which look at all rows of the file: for new rows, fit a model.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = TRANSFORM_EXAMPLES)]
 pub(crate) struct TransformArgs {
@@ -263,11 +260,13 @@ pub(crate) struct TransformArgs {
 
 const TRANSFORM_EXAMPLES: &str = "\
 Examples:
-  bochner transform houses.csv --ignore id --target price --kernel 'gaussian(sigma=2)' -D 512 > features.csv
+  bochner transform houses.csv --target price --kernel 'gaussian(sigma=2)' -D 512 > features.csv
   bochner transform news.libsvm.gz --map sparse -D 4096 -o small.libsvm
   bochner transform images.csv --map hadamard -D 256 -o small.npy
   bochner transform words.libsvm --kernel 'poly(degree=2,c=1)' --map tensor -o pairs.npy
-  bochner transform genes.csv --kernel 'spectrum(k=5)[dna]' --target kind -o genes-5.csv";
+  bochner transform genes.csv --kernel 'spectrum(k=5)[dna]' --target kind -o genes-5.csv
+
+Inner products of features are close to the kernel of the rows; stderr says how close. Features are functions of the row and the seed. Only --map landmarks, --map binning, --standardise and tf_idf look at all rows of the file, so that the same words make another map of another file.";
 
 /// Show what is in a model or in a data file
 #[derive(Debug, ClapArgs)]

@@ -211,7 +211,8 @@ fn check_npy(output: Option<&Path>, target: Option<&str>) -> Result<(), Failure>
     match target {
         None => Ok(()),
         Some(target) => Err(Failure::Usage(format!(
-            "an npy file has no place for a target; say --ignore {target} in place of --target, or write csv or libsvm"
+            "an npy file has no place for a target; say --ignore {} in place of --target, or write csv or libsvm",
+            data::quoted(target)
         ))),
     }
 }
@@ -386,7 +387,8 @@ impl Pass<'_> {
             let (found, row) = (texts.get(i).to_owned(), table.first_row + i as u64);
             let error = Error::TargetText { expected: "a number", found, row };
             let hint = format!(
-                "labels of LIBSVM are numbers: write csv, or say --ignore {name} in place of --target"
+                "labels of LIBSVM are numbers: write csv, or say --ignore {} in place of --target",
+                data::quoted(name)
             );
             return Err(Failure::about(&self.job.data)(error).hint(hint));
         }
