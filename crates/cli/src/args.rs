@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bochner::encode::{Declared, Precision, Task};
 use bochner::solve::Hinge;
-use bochner::{Choice, Kernel, KernelChoice, Loss};
-use bochner_io::Format;
+use bochner::{Choice, Kernel, KernelChoice, Loss, Nonzeros};
+use bochner_io::{FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::value;
@@ -27,6 +27,7 @@ Examples:
   bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
+  bochner transform news.libsvm --map sparse -o small.npy       features of rows, for other programs
   bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure a model on a file with known targets
     Evaluate(EvaluateArgs),
+    /// Write the features of the rows of a file, as CSV, NPY or LIBSVM
+    Transform(TransformArgs),
     /// Show what is in a model or in a data file
     Inspect(InspectArgs),
     /// What kernels there are, and what an expression of them becomes
@@ -75,6 +78,23 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
 }
 
+/// How features are made.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct MapArgs {
+    /// How features are made of the kernel
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) map: MapArg,
+    /// How landmarks are chosen
+    #[arg(long, value_enum, default_value = "uniform")]
+    pub(crate) landmarks: ChoiceArg,
+    /// Of --map sparse: entries of a column that are not zero, or theorem for √(D·ln d) of them [default: 8]
+    #[arg(long, value_name = "N|theorem", value_parser = value::nonzeros)]
+    pub(crate) nonzeros: Option<Nonzeros>,
+    /// Of --map sparse: entries without signs, so that features of counts are not negative; inner products are biased
+    #[arg(long)]
+    pub(crate) unsigned: bool,
+}
+
 /// Learn to predict a column of a file
 #[derive(Debug, ClapArgs)]
 #[command(after_help = FIT_EXAMPLES)]
@@ -99,12 +119,8 @@ pub(crate) struct FitArgs {
     /// How a column of text becomes numbers that every kernel can look at, such as 'message=words(from=1,to=2)'; rows have length 1; may be repeated
     #[arg(long, value_name = "COLUMN=TEXT", value_parser = value::sequence)]
     pub(crate) sequence: Vec<Declared>,
-    /// How features are made of the kernel
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) map: MapArg,
-    /// How landmarks are chosen
-    #[arg(long, value_enum, default_value = "uniform")]
-    pub(crate) landmarks: ChoiceArg,
+    #[command(flatten)]
+    pub(crate) made: MapArgs,
     /// What is minimised: squared errors, or margins of classes that are too small
     #[arg(long, value_enum, default_value = "squares")]
     pub(crate) loss: LossArg,
@@ -148,7 +164,8 @@ Examples:
   bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
   bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner
   bochner fit genes.csv --target kind --kernel 'normalised(spectrum(k=5)[dna]) + gaussian(sigma=1)[age]' -o genes.bochner
-  bochner fit mails.csv --target spam --sequence 'text=words(from=1,to=2,tf_idf=1)' --kernel linear --loss hinge -o mails.bochner";
+  bochner fit mails.csv --target spam --sequence 'text=words(from=1,to=2,tf_idf=1)' --kernel linear --loss hinge -o mails.bochner
+  bochner fit news.libsvm --kernel linear --map sparse --features 4096 -o news.bochner";
 
 /// Predict the rows of a file, as CSV
 #[derive(Debug, ClapArgs)]
@@ -187,6 +204,69 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, help_heading = "Running")]
     pub(crate) json: bool,
 }
+
+/// Write the features of the rows of a file, as CSV, NPY or LIBSVM
+#[derive(Debug, ClapArgs)]
+#[command(after_help = TRANSFORM_EXAMPLES)]
+pub(crate) struct TransformArgs {
+    /// The data: .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz
+    pub(crate) data: PathBuf,
+    /// Where to write the features [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the features: csv, npy (needs a file) or libsvm [default: by the file's name, csv for standard output]
+    #[arg(long, value_name = "NAME", value_parser = value::feature_format)]
+    pub(crate) output_format: Option<FeatureFormat>,
+    /// A column to keep as it is: the last one of CSV, the label of LIBSVM [default: the label, from LIBSVM to LIBSVM]
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// A column to leave out; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) ignore: Vec<String>,
+    /// Any expression of kernels with its widths: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
+    #[arg(long, value_name = "TEXT", value_parser = value::given_kernel, default_value = "linear")]
+    pub(crate) kernel: Kernel,
+    /// How a column of text becomes numbers that every kernel can look at, such as 'message=words(from=1,to=2)'; rows have length 1; may be repeated
+    #[arg(long, value_name = "COLUMN=TEXT", value_parser = value::sequence)]
+    pub(crate) sequence: Vec<Declared>,
+    #[command(flatten)]
+    pub(crate) made: MapArgs,
+    /// Number of features D: more is closer to the kernel [default: 2048; 256 grids for binning; what there are for exact maps]
+    #[arg(long, short = 'D', value_name = "D")]
+    pub(crate) features: Option<usize>,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Precision of rows and features
+    #[arg(long, value_enum, default_value = "single")]
+    pub(crate) precision: PrecisionArg,
+    /// Bring columns to mean 0 and deviation 1 first, as fit does; here they are taken as they are unless this is said
+    #[arg(long, visible_alias = "standardize")]
+    pub(crate) standardise: bool,
+    /// Number of columns of a LIBSVM file [default: its largest index]
+    #[arg(long, value_name = "N", help_heading = "Reading")]
+    pub(crate) width: Option<usize>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Memory that may be used, such as 4GiB or 500M [default: nine tenths of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes, help_heading = "Running")]
+    pub(crate) max_memory: Option<u64>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print one JSON object about the features; they need --output
+    #[arg(long, help_heading = "Running", requires = "output")]
+    pub(crate) json: bool,
+}
+
+const TRANSFORM_EXAMPLES: &str = "\
+Examples:
+  bochner transform houses.csv --target price --kernel 'gaussian(sigma=2)' -D 512 > features.csv
+  bochner transform news.libsvm.gz --map sparse -D 4096 -o small.libsvm
+  bochner transform images.csv --map hadamard -D 256 -o small.npy
+  bochner transform words.libsvm --kernel 'poly(degree=2,c=1)' --map tensor -o pairs.npy
+  bochner transform genes.csv --kernel 'spectrum(k=5)[dna]' --target kind -o genes-5.csv
+
+Inner products of features are close to the kernel of the rows; stderr says how close. Features are functions of the row and the seed. Only --map landmarks, --map binning, --standardise and tf_idf look at all rows of the file, so that the same words make another map of another file.";
 
 /// Show what is in a model or in a data file
 #[derive(Debug, ClapArgs)]
@@ -359,10 +439,24 @@ pub(crate) enum MapArg {
     Compiled,
     /// The kernel's own features, where they are finitely many
     Exact,
+    /// Products of count sketches (TensorSketch), for poly: wide and sparse rows
+    Tensor,
+    /// Products of random signs by Hadamard transforms, for poly: dense rows; an even number of features
+    Product,
     /// Kernel values at rows of the data (Nyström)
     Landmarks,
     /// Cells of random grids, for laplace and hat: sparse
     Binning,
+    /// Random projection on normal vectors, for linear
+    Gaussian,
+    /// Random projection on signs, for linear
+    Signs,
+    /// Random projection on orthonormal vectors, for linear: the lowest variance
+    Orthonormal,
+    /// Random projection by a Hadamard transform, for linear: fast for dense rows
+    Hadamard,
+    /// Random projection with few entries a column, for linear: fast for sparse rows; --nonzeros 1 is feature hashing
+    Sparse,
 }
 
 /// How landmarks are chosen.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bochner::encode::Columns;
-use bochner::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, position};
 use bochner::{Error, Model};
 use bochner_io::Options;
 
@@ -38,44 +38,78 @@ pub(crate) fn open_to_learn(
     target: Option<&str>,
     wanted: Wanted<'_>,
 ) -> Result<(Cached, String), Failure> {
-    let Wanted { ignored, texts, named } = wanted;
     let source = bochner_io::open(path, options)?;
-    let columns = source.columns();
-    let is_sparse = columns.iter().any(|column| matches!(column.kind, ColumnKind::Sparse { .. }));
     let target = match target {
         Some(target) => target,
-        None if is_sparse => "target",
-        None => return Err(no_target(path, columns)),
+        None if is_sparse(source.columns()) => LABEL,
+        None => return Err(no_target(path, source.columns())),
     };
-    for name in ignored.iter().chain(texts).map(String::as_str).chain([target]) {
+    Ok((open_chosen(source, path, options, Some(target), wanted)?, target.to_owned()))
+}
+
+/// Opens a file to make features of: as [`open_to_learn`], but that there need not be a target. The label of a sparse file is one where `keeps_label` says so.
+pub(crate) fn open_to_map(
+    path: &Path,
+    options: &mut Options,
+    target: Option<&str>,
+    keeps_label: bool,
+    wanted: Wanted<'_>,
+) -> Result<(Cached, Option<String>), Failure> {
+    let source = bochner_io::open(path, options)?;
+    let label = (keeps_label && is_sparse(source.columns())).then_some(LABEL);
+    let target = target.or(label);
+    Ok((open_chosen(source, path, options, target, wanted)?, target.map(str::to_owned)))
+}
+
+/// The name of the label of a LIBSVM file.
+const LABEL: &str = "target";
+
+/// Whether rows come as one wide column.
+pub(crate) fn is_sparse(columns: &[ColumnInfo]) -> bool {
+    columns.iter().any(|column| matches!(column.kind, ColumnKind::Sparse { .. }))
+}
+
+/// The columns that are wanted of a file that was looked at, each read as what it is for.
+fn open_chosen(
+    source: Box<dyn TableSource>,
+    path: &Path,
+    options: &mut Options,
+    target: Option<&str>,
+    wanted: Wanted<'_>,
+) -> Result<Cached, Failure> {
+    let Wanted { ignored, texts, named } = wanted;
+    let columns = source.columns();
+    for name in ignored.iter().chain(texts).map(String::as_str).chain(target) {
         let found = position(columns, name).map_err(Failure::about(path))?;
         if let ColumnKind::Sparse { .. } = columns[found].kind {
             return Err(Failure::Usage(format!("\"{name}\" is all there is to learn from in a LIBSVM file")));
         }
     }
-    if ignored.iter().any(|name| name == target) {
+    if let Some(target) = target.filter(|target| ignored.iter().any(|name| name == target)) {
         return Err(Failure::Usage(format!("\"{target}\" is both the target and ignored")));
     }
     for name in texts {
-        if name == target {
+        if Some(name.as_str()) == target {
             return Err(Failure::Usage(format!("\"{name}\" is both the target and a text to learn from")));
         }
         if ignored.contains(name) {
             return Err(Failure::Usage(format!("\"{name}\" is both ignored and a text to learn from")));
         }
     }
-    let target = target.to_owned();
-    if is_sparse {
-        return Ok((Cached::new(source, ignored), target));
+    if is_sparse(columns) {
+        return Ok(Cached::new(source, ignored));
     }
     let mut left_out = ignored.to_vec();
     if let Some(named) = named {
         let names = columns.iter().map(|column| &column.name);
-        let is_unused = |name: &&String| **name != target && !named.contains(name) && !ignored.contains(name);
+        let is_unused = |name: &&String| {
+            Some(name.as_str()) != target && !named.contains(name) && !ignored.contains(name)
+        };
         left_out.extend(names.filter(is_unused).cloned());
     }
-    options.text = left_out.iter().chain([&target]).chain(texts).cloned().collect();
-    Ok((Cached::new(bochner_io::open(path, options)?, &left_out), target))
+    options.text =
+        left_out.iter().cloned().chain(target.map(str::to_owned)).chain(texts.iter().cloned()).collect();
+    Ok(Cached::new(bochner_io::open(path, options)?, &left_out))
 }
 
 fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
@@ -83,6 +117,31 @@ fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
     let text =
         format!("which column is to be predicted? Say --target COLUMN; {} has {names}", path.display());
     Failure::Usage(text)
+}
+
+/// Columns of text that may be numbers.
+pub(crate) struct Digits(Vec<(String, usize, bool)>);
+
+impl Digits {
+    pub(crate) fn new(columns: &[ColumnInfo], texts: &[String]) -> Digits {
+        let place = |name: &String| Some((name.clone(), position(columns, name).ok()?, true));
+        Digits(texts.iter().filter_map(place).collect())
+    }
+
+    /// Reads a block.
+    pub(crate) fn absorb(&mut self, table: &Table) {
+        for (_, at, numbers) in &mut self.0 {
+            let Column::Text(texts) = &table.columns[*at] else { continue };
+            *numbers = *numbers && texts.iter().all(|text| number(text).is_some());
+        }
+    }
+
+    /// A warning for each column that held numbers only.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.0.iter().filter(|(_, _, numbers)| *numbers).map(|(name, ..)| {
+            format!("column \"{name}\" holds numbers, and is compared as text, character by character")
+        })
+    }
 }
 
 /// How the column with the truth is read.
@@ -193,7 +252,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 }
 
 /// As a shell wants it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

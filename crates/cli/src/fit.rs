@@ -11,21 +11,19 @@ use std::time::Instant;
 use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
-use bochner::table::{Column, ColumnInfo, Table, TableSource, position};
-use bochner::{
-    Auto, Choice, Engine, Event, FourierForm, FrequencyDraw, KernelChoice, Labels, Lambda, Method, Model,
-};
+use bochner::table::{ColumnInfo, TableSource, position};
+use bochner::{Auto, Engine, Event, KernelChoice, Labels, Lambda, Method, Model};
 use bochner_io::Options;
 use serde::Serialize;
 
-use crate::args::{ChoiceArg, FitArgs, MapArg, RunArgs};
+use crate::args::{FitArgs, RunArgs};
 use crate::console::Console;
-use crate::data::Wanted;
+use crate::data::{Digits, Wanted};
 use crate::exit::Failure;
 use crate::progress::Progress;
 use crate::report::{self, Line, ModelReport};
 use crate::target::TargetPass;
-use crate::{data, output, text};
+use crate::{data, map, output, text};
 
 /// What is to be done, checked as far as it can be without the file.
 struct Job {
@@ -66,7 +64,7 @@ impl Job {
     fn check(args: FitArgs) -> Result<Job, Failure> {
         let auto = Auto {
             kernel: args.kernel,
-            method: method(args.map, args.landmarks.into()),
+            method: map::method(&args.made)?,
             features: args.features,
             loss: args.loss.into(),
             seed: args.seed,
@@ -77,11 +75,6 @@ impl Job {
             precision: Some(args.precision.into()),
             standardise: !args.no_standardise,
         };
-        if !matches!(args.map, MapArg::Landmarks) && !matches!(args.landmarks, ChoiceArg::Uniform) {
-            return Err(Failure::Usage(
-                "--landmarks says how those of --map landmarks are chosen".to_owned(),
-            ));
-        }
         auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
@@ -124,9 +117,7 @@ impl Job {
         });
         read.map_err(|error| data::hinted(Failure::about(&self.data)(error), &self.data, &options))?;
         engine.tell(&Event::Finished { phase: "read" })?;
-        for name in digits.found() {
-            let text =
-                format!("column \"{name}\" holds numbers, and is compared as text, character by character");
+        for text in digits.warnings() {
             engine.tell(&Event::Warning { text: &text })?;
         }
 
@@ -198,7 +189,7 @@ impl Job {
 
 impl Recipe {
     /// The columns that are texts.
-    fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         let mut names: Vec<String> = self.declared.iter().map(|text| text.column.clone()).collect();
         if let KernelChoice::Given(kernel) = &self.auto.kernel {
             names.extend(kernel.texts());
@@ -209,7 +200,7 @@ impl Recipe {
     }
 
     /// All columns that the kernel looks at, where there are texts and it names all of them.
-    fn named(&self) -> Option<Vec<String>> {
+    pub(crate) fn named(&self) -> Option<Vec<String>> {
         match &self.auto.kernel {
             KernelChoice::Given(kernel) if !self.texts().is_empty() => kernel.names_only(),
             _ => None,
@@ -238,43 +229,6 @@ impl Recipe {
         let columns = columns.fit(engine, tables)?;
         let rows = TableRows::new(engine, tables, columns.clone(), target, labels, Some(pass.rows()))?;
         self.auto.fit(engine, &rows)?.with_names(columns, target)
-    }
-}
-
-/// Columns of text that may be numbers.
-struct Digits(Vec<(String, usize, bool)>);
-
-impl Digits {
-    fn new(columns: &[ColumnInfo], texts: &[String]) -> Digits {
-        let place = |name: &String| Some((name.clone(), position(columns, name).ok()?, true));
-        Digits(texts.iter().filter_map(place).collect())
-    }
-
-    fn absorb(&mut self, table: &Table) {
-        for (_, at, numbers) in &mut self.0 {
-            let Column::Text(texts) = &table.columns[*at] else { continue };
-            *numbers = *numbers && texts.iter().all(|text| data::number(text).is_some());
-        }
-    }
-
-    fn found(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, _, numbers)| *numbers).map(|(name, ..)| name.as_str())
-    }
-}
-
-fn method(typed: MapArg, choice: Choice) -> Option<Method> {
-    let fourier = |form, draw| Some(Method::Fourier { form, draw });
-    match typed {
-        MapArg::Auto => None,
-        MapArg::Fourier => fourier(FourierForm::Pairs, FrequencyDraw::Independent),
-        MapArg::Orthogonal => fourier(FourierForm::Pairs, FrequencyDraw::Orthogonal),
-        MapArg::Offset => fourier(FourierForm::Offset, FrequencyDraw::Independent),
-        MapArg::Quasi => fourier(FourierForm::Pairs, FrequencyDraw::Quasi),
-        MapArg::Structured => fourier(FourierForm::Pairs, FrequencyDraw::Structured),
-        MapArg::Compiled => Some(Method::Compiled { bins: None }),
-        MapArg::Exact => Some(Method::Exact),
-        MapArg::Landmarks => Some(Method::Landmarks { whiten: true, tolerance: 1e-7, choice }),
-        MapArg::Binning => Some(Method::Binning { bins: bochner::Bins::Fitted }),
     }
 }
 

@@ -21,6 +21,7 @@ mod exit;
 mod fit;
 mod inspect;
 mod kernel;
+mod map;
 mod metrics;
 mod output;
 mod predict;
@@ -28,6 +29,7 @@ mod progress;
 mod report;
 mod target;
 mod text;
+mod transform;
 mod value;
 
 use std::ffi::OsString;
@@ -101,6 +103,7 @@ fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> 
         Command::Fit(args) => fit::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
+        Command::Transform(args) => transform::run(args, console),
         Command::Inspect(args) => inspect::run(args, console),
         Command::Kernel(command) => kernel::run(command, console),
         Command::Demo(args) => demo::run(args, console),

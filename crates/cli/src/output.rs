@@ -1,7 +1,7 @@
 //! Files that are written: whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use bochner::whole::WholeFile;
@@ -19,6 +19,12 @@ impl Output {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let file = WholeFile::create(path).map_err(|source| failed(path, source))?;
         Ok(Output { path: path.to_owned(), file })
+    }
+
+    /// Writes over the start of the file.
+    pub(crate) fn write_first(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(bytes)
     }
 
     /// Moves the file to its place.
@@ -84,7 +90,8 @@ mod tests {
         drop(file);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let mut file = Output::create(&path).unwrap();
-        file.write_all(b"2").unwrap();
+        file.write_all(b"3").unwrap();
+        file.write_first(b"2").unwrap();
         assert!(!path.exists());
         file.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"2");

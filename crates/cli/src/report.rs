@@ -2,6 +2,7 @@
 
 use bochner::certify::Certificate;
 use bochner::encode::{Columns, Text};
+use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
 use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
 use serde::Serialize;
@@ -56,10 +57,7 @@ impl ModelReport {
             target: Some(model.target().to_owned()).filter(|name| !name.is_empty()),
             classes,
             columns: model.encoder().columns().count(),
-            texts: match model.encoder().columns() {
-                Columns::Texts { texts, .. } => texts.iter().map(TextReport::new).collect(),
-                _ => Vec::new(),
-            },
+            texts: TextReport::all(model.encoder().columns()),
             kernel: spec.kernel.to_string(),
             method: spec.method,
             features: model.map().output_dim(),
@@ -79,23 +77,12 @@ impl ModelReport {
 
     /// `orthogonal Fourier pairs, 2,048 features`
     pub(crate) fn map(&self) -> Line {
-        ("map", format!("{}, {} features", method(&self.method), text::count(self.features as u64)))
+        ("map", map(&self.method, self.features))
     }
 
     /// `text  dna by spectrum(k=5), hashed to 4,096 columns: kernel values within ± 2.2 % …`
     pub(crate) fn texts(&self) -> Vec<Line> {
-        let line = |text: &TextReport| {
-            let length = if text.normalised { ", length 1" } else { "" };
-            // The deviation of z(a)·z(b) is at most √(2/m) of the lengths.
-            let error = text::number(100.0 * (2.0 / text.width as f64).sqrt());
-            format!(
-                "\"{}\" by {}{length}, hashed to {} columns: ± {error} % of √(K(x,x)·K(y,y))",
-                text::shortened(&text.column, 40),
-                text.sequence,
-                text::count(text.width as u64)
-            )
-        };
-        self.texts.iter().map(|text| ("text", line(text))).collect()
+        self.texts.iter().map(TextReport::line).collect()
     }
 
     /// `lambda  1.2e-6, by 5-fold cross-validation` and `freedom  812.3 of 2,048 coefficients`
@@ -129,6 +116,27 @@ impl ModelReport {
 }
 
 impl TextReport {
+    /// The texts among the columns of rows.
+    pub(crate) fn all(columns: &Columns) -> Vec<TextReport> {
+        match columns {
+            Columns::Texts { texts, .. } => texts.iter().map(TextReport::new).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn line(&self) -> Line {
+        let length = if self.normalised { ", length 1" } else { "" };
+        // The deviation of z(a)·z(b) is at most √(2/m) of the lengths.
+        let error = text::number(100.0 * (2.0 / self.width as f64).sqrt());
+        let line = format!(
+            "\"{}\" by {}{length}, hashed to {} columns: ± {error} % of √(K(x,x)·K(y,y))",
+            text::shortened(&self.column, 40),
+            self.sequence,
+            text::count(self.width as u64)
+        );
+        ("text", line)
+    }
+
     fn new(text: &Text) -> Self {
         TextReport {
             column: text.name.clone(),
@@ -139,11 +147,19 @@ impl TextReport {
     }
 }
 
+/// A map in words: `orthogonal Fourier pairs, 2,048 features`.
+pub(crate) fn map(method: &Method, features: usize) -> String {
+    format!("{}, {}", words(method), text::counted(features as u64, "feature", "features"))
+}
+
 /// A method in words.
-fn method(method: &Method) -> &'static str {
+fn words(method: &Method) -> String {
     use FourierForm::{Offset, Pairs};
     use FrequencyDraw::{Independent, Orthogonal, Quasi, Structured};
-    match method {
+    let words = match method {
+        Method::Projection { how } => return how.to_string(),
+        Method::Sketch { sketch: Sketch::Tensor } => "products of count sketches",
+        Method::Sketch { sketch: Sketch::Product } => "products of random signs",
         Method::Exact => "exact",
         Method::Compiled { .. } => "compiled",
         Method::Taylor { .. } => "the Gaussian's series",
@@ -160,7 +176,8 @@ fn method(method: &Method) -> &'static str {
         Method::Binning { bins: Bins::Fitted } => "random binning",
         Method::Binning { bins: Bins::Hashed { .. } } => "random binning, hashed",
         _ => "other",
-    }
+    };
+    words.to_owned()
 }
 
 /// A kernel with few digits; its own text has all.

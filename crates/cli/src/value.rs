@@ -1,11 +1,16 @@
 //! The texts of options as values.
 
 use bochner::encode::Declared;
-use bochner::{Kernel, KernelChoice};
-use bochner_io::Format;
+use bochner::{Family, Kernel, KernelChoice, Nonzeros};
+use bochner_io::{FeatureFormat, Format};
 
 /// `csv` or `libsvm`.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|error: bochner_io::Error| error.to_string())
+}
+
+/// `csv`, `npy` or `libsvm`.
+pub(crate) fn feature_format(text: &str) -> Result<FeatureFormat, String> {
     text.parse().map_err(|error: bochner_io::Error| error.to_string())
 }
 
@@ -17,6 +22,25 @@ pub(crate) fn kernel(text: &str) -> Result<KernelChoice, String> {
 /// A kernel with all its parameters.
 pub(crate) fn whole_kernel(text: &str) -> Result<Kernel, String> {
     text.parse().map_err(|error: bochner::Error| error.to_string())
+}
+
+/// A kernel where there is no target to tune its width for.
+pub(crate) fn given_kernel(text: &str) -> Result<Kernel, String> {
+    let example = match kernel(text)? {
+        KernelChoice::Given(kernel) => return Ok(kernel),
+        KernelChoice::Tuned(Family::Gaussian) => "gaussian(sigma=2)",
+        KernelChoice::Tuned(Family::Laplace) => "laplace(scale=2)",
+    };
+    Err(format!("expected a kernel with its width, as in '{example}': only fit has a target to tune it for"))
+}
+
+/// How many, or the word `theorem`.
+pub(crate) fn nonzeros(text: &str) -> Result<Nonzeros, String> {
+    match (text, text.parse()) {
+        ("theorem", _) => Ok(Nonzeros::Theorem),
+        (_, Ok(count)) if count > 0 => Ok(Nonzeros::Count { count }),
+        _ => Err("expected a number above 0, or the word theorem".to_owned()),
+    }
 }
 
 /// A column and how its texts become numbers: `message=words(from=1,to=2)`.
@@ -79,7 +103,6 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::Family;
 
     #[test]
     fn sizes_are_read_in_any_usual_spelling() {
@@ -106,6 +129,11 @@ mod tests {
         assert_eq!(kernel("gaussian(sigma=2)"), Ok(KernelChoice::Given(Kernel::gaussian(2.0))));
         assert_eq!(kernel("linear"), Ok(KernelChoice::Given(Kernel::Linear)));
         assert!(kernel("gausian").unwrap_err().contains("did you mean gaussian?"));
+        assert_eq!(given_kernel("gaussian(sigma=2)"), Ok(Kernel::gaussian(2.0)));
+        assert!(given_kernel("laplace").unwrap_err().contains("'laplace(scale=2)'"));
+        assert_eq!(nonzeros("theorem"), Ok(Nonzeros::Theorem));
+        assert_eq!(nonzeros("3"), Ok(Nonzeros::Count { count: 3 }));
+        assert!(nonzeros("0").is_err() && nonzeros("many").is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod kernel;
 mod sequence;
+mod transform;
 
 use std::ffi::OsString;
 use std::fs;
@@ -525,6 +526,11 @@ fn help_and_version_go_to_stdout() {
     assert!(bench.ok("--version").starts_with("bochner "));
     assert!(bench.ok("--help").contains("Examples:"));
     assert!(bench.ok("fit --help").contains("--max-memory"));
+    assert!(bench.ok("--help").contains("bochner transform news.libsvm"));
+    let help = bench.ok("transform --help");
+    for expected in ["-o small.libsvm", "--nonzeros", "hadamard", "taken as they are unless this is said"] {
+        assert!(help.contains(expected), "{expected}: {help}");
+    }
 }
 
 /// A reader that has seen enough.

@@ -12,7 +12,8 @@ pub struct TableRows<'a> {
     tables: &'a dyn TableSource,
     columns: Columns,
     positions: Vec<usize>,
-    target_position: usize,
+    /// None where nothing is to be predicted.
+    target_position: Option<usize>,
     target: Target,
     index: Option<LabelIndex>,
     rows: Option<u64>,
@@ -31,16 +32,33 @@ impl<'a> TableRows<'a> {
         rows: Option<u64>,
     ) -> Result<Self> {
         let positions = columns.positions(tables.columns())?;
-        let target_position = position(tables.columns(), target)?;
+        let target_position = Some(position(tables.columns(), target)?);
         let index = labels.as_ref().map(Labels::index);
         let target = labels.map_or(Target::Numbers { outputs: 1 }, |labels| Target::Classes { labels });
         Ok(TableRows { engine, tables, columns, positions, target_position, target, index, rows })
     }
 
+    /// Rows of `columns` alone: for maps, which look at no target.
+    pub fn without_target(engine: &'a Engine, tables: &'a dyn TableSource, columns: Columns) -> Result<Self> {
+        let positions = columns.positions(tables.columns())?;
+        let target = Target::Numbers { outputs: 0 };
+        Ok(TableRows {
+            engine,
+            tables,
+            columns,
+            positions,
+            target_position: None,
+            target,
+            index: None,
+            rows: None,
+        })
+    }
+
     /// Targets of a block: numbers, or positions in the labels.
     fn targets(&self, table: &Table) -> Result<Vec<f64>> {
+        let Some(at) = self.target_position else { return Ok(Vec::new()) };
         let row = |i: usize| table.first_row + i as u64;
-        match (&table.columns[self.target_position], &self.index) {
+        match (&table.columns[at], &self.index) {
             (Column::Number(values), None) => Ok(values.clone()),
             (Column::Text(texts), None) => {
                 texts.iter().enumerate().map(|(i, text)| number(text, row(i))).collect()
@@ -185,7 +203,8 @@ struct TableBatches<'a> {
 impl Batches for TableBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(table) = self.reader.next(most)? else { return Ok(None) };
-        self.targets = Matrix::new(table.rows, 1, self.source.targets(&table)?)?;
+        let outputs = usize::from(self.source.target_position.is_some());
+        self.targets = Matrix::new(table.rows, outputs, self.source.targets(&table)?)?;
         let TableRows { engine, columns, positions, .. } = self.source;
         let rows = self.rows.insert(rows_of(engine, &table, columns, positions)?);
         let rows = AnyRows::F64(rows.view());

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use super::{Bandwidth, Family, Ridge, Svm};
-use crate::certify::capacity;
+use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
 use crate::plan::Cost;
@@ -18,7 +18,7 @@ use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
 use crate::table::ColumnInfo;
-use crate::{Engine, Error, Kernel, Lambda, MapSpec, Method, Model, Result};
+use crate::{Engine, Error, Kernel, Lambda, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +92,65 @@ impl Auto {
     /// Fits to all rows of the source.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
         self.check(engine, source)?;
+        let (scaling, sample) = self.look(engine, source)?;
+        let kernel = match &self.kernel {
+            KernelChoice::Given(kernel) => kernel.clone(),
+            KernelChoice::Tuned(family) => {
+                Bandwidth::default().choose(engine, *family, &sample, self.seed)?
+            }
+        };
+        let learner = self.learner(kernel, default_features(self.most_features(), &sample));
+        let precision = self.precision(source);
+        match scaling {
+            None if precision.bytes() == source.scalar_bytes() => learner.fit_with(engine, source, &sample),
+            None => learner.fit_with(engine, &self.rounded(source), &sample),
+            Some(scaling) => {
+                let model =
+                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
+                Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
+            }
+        }
+    }
+
+    /// The map alone, which looks at no target, with how rows are scaled for it and how far it is from the kernel. D is [`MapSpec::FEATURES`] where it is not given.
+    ///
+    /// One pass; one more where bins are fitted, and where the kernel may have no value for a row; none for the exact map of rows as they are.
+    pub fn fit_map(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+    ) -> Result<(Map, Option<Scaling>, Certificate)> {
+        if let KernelChoice::Tuned(_) = self.kernel {
+            return Err(Error::Unsupported {
+                what: "a map of a kernel without its width".to_owned(),
+                reason: "there is no target to tune it for",
+                instead: "give it, as in gaussian(sigma=2)",
+            });
+        }
+        let spec = self.spec();
+        // Landmarks may turn out fewer than asked for; all else is known before the pass.
+        if spec.needs_sample() {
+            spec.validate()?
+        } else {
+            spec.check(source.input_dim(), engine.memory_limit())?
+        }
+        let (scaling, sample) = if spec.method == Method::Exact && !self.standardise {
+            (None, Sample::zero(0, source.input_dim(), self.seed))
+        } else {
+            self.look(engine, source)?
+        };
+        let known = scaling.clone().unwrap_or_else(|| Scaling::identity(source.input_dim()));
+        let scaled = Scaled::new(source, known, self.precision(source));
+        if spec.method != Method::Exact {
+            spec.kernel.check_source(engine, &scaled)?;
+        }
+        let map = spec.fit_to(engine, &scaled, &sample)?;
+        let certificate = Certificate::measure(engine, &map, &sample)?;
+        Ok((map, scaling, certificate))
+    }
+
+    /// The first pass: how columns are scaled, if they are, and a sample of the scaled rows.
+    fn look(&self, engine: &Engine, source: &dyn Source) -> Result<(Option<Scaling>, Sample)> {
         let (moments, sample) = sweep(
             engine,
             source,
@@ -117,23 +176,7 @@ impl Auto {
             Some(scaling) => scaling.sample(sample),
             None => sample,
         };
-        let kernel = match &self.kernel {
-            KernelChoice::Given(kernel) => kernel.clone(),
-            KernelChoice::Tuned(family) => {
-                Bandwidth::default().choose(engine, *family, &sample, self.seed)?
-            }
-        };
-        let learner = self.learner(kernel, default_features(self.most_features(), &sample));
-        let precision = self.precision(source);
-        match scaling {
-            None if precision.bytes() == source.scalar_bytes() => learner.fit_with(engine, source, &sample),
-            None => learner.fit_with(engine, &self.rounded(source), &sample),
-            Some(scaling) => {
-                let model =
-                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
-                Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
-            }
-        }
+        Ok((scaling, sample))
     }
 
     /// The same with the columns of its kernel by number, given the names of the source's columns.

@@ -154,6 +154,13 @@ impl Map {
         engine.install(|| self.sparse_features(rows))
     }
 
+    /// Whether [`Map::transform_sparse`] has features for rows.
+    pub fn has_sparse(&self) -> bool {
+        matches!(self.state, State::Binning(_))
+            || self.sparse_projection().is_some()
+            || self.products().is_some()
+    }
+
     /// Features of rows that are not zero, at most; none for maps whose features hardly ever are.
     fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<u64> {
         let all = |features: usize| (rows.count() as u64).saturating_mul(features as u64);

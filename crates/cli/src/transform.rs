@@ -1,0 +1,431 @@
+//! `bochner transform`: a file → the features of its rows, in another.
+//!
+//! ```text
+//! pass 1   a sample of rows and what --standardise needs: the map, and how far it is from the kernel
+//!          left out where there is nothing to look for: exact maps, and maps drawn from the seed where nobody is told (--quiet)
+//! pass 2   blocks of rows ─▶ features ─▶ the file
+//! ```
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use bochner::certify::Certificate;
+use bochner::encode::{Columns, Precision, Scaling, TableRows, rows_of};
+use bochner::stat::Sample;
+use bochner::sweep::BLOCK;
+use bochner::table::{Column, Table, TableSource, TextColumn, position};
+use bochner::{
+    AnyRows, Auto, Engine, Error, Event, Kernel, KernelChoice, Map, Method, OwnedRows, Rows, Scalar,
+};
+use bochner_io::{FeatureFormat, FeatureWriter, Options};
+use serde::Serialize;
+
+use crate::args::{RunArgs, TransformArgs};
+use crate::cached::Cached;
+use crate::console::Console;
+use crate::data::{self, Digits, Wanted};
+use crate::exit::Failure;
+use crate::fit::Recipe;
+use crate::output::{self, Output};
+use crate::progress::Progress;
+use crate::report::{self, TextReport};
+use crate::{map, text};
+
+/// Features that are made and written at once: as many as take a fraction of a second.
+const AT_ONCE: usize = 1 << 20;
+
+/// What is to be done, checked as far as it can be without the file.
+struct Job {
+    data: PathBuf,
+    options: Options,
+    target: Option<String>,
+    ignored: Vec<String>,
+    output: Option<PathBuf>,
+    format: FeatureFormat,
+    recipe: Recipe,
+    precision: Precision,
+    max_memory: Option<u64>,
+    run: RunArgs,
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), Failure> {
+    let started = Instant::now();
+    let job = Job::check(args)?;
+    let progress = Progress::new(&console.messages, job.run.quiet);
+    let engine = progress.engine(&job.run, job.max_memory);
+    let input = job.open()?;
+    let made = job.make(&engine, &input)?;
+    if let Some(text) = job.exact_warning(&made.map) {
+        progress.warn(&text);
+    }
+    if !job.json && !job.run.quiet {
+        made.lines().iter().for_each(|line| console.messages.line(line));
+    }
+    let pass = Pass { job: &job, input: &input, made: &made, engine: engine.quiet(), progress: &progress };
+    let rows = match &job.output {
+        None => pass.write(console.out, &Failure::Stdout)?.rows,
+        Some(path) => {
+            let mut file = Output::create(path)?;
+            let failed = |source| Failure::Write { file: path.clone(), source };
+            let written = pass.write(&mut file, &failed)?;
+            if let Some(bytes) = written.first_bytes {
+                file.write_first(&bytes).map_err(failed)?;
+            }
+            file.commit()?;
+            written.rows
+        }
+    };
+    match &job.output {
+        Some(path) if job.json => console.json(&job.summary(path, (rows, &input, &made), started, &progress)),
+        _ => Ok(()),
+    }
+}
+
+impl Job {
+    fn check(args: TransformArgs) -> Result<Job, Failure> {
+        let auto = Auto {
+            kernel: KernelChoice::Given(args.kernel),
+            method: map::method(&args.made)?,
+            features: args.features,
+            seed: args.seed,
+            precision: Some(args.precision.into()),
+            standardise: args.standardise,
+            ..Auto::default()
+        };
+        auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
+        let format = match (args.output_format, &args.output) {
+            (Some(format), _) => format,
+            (None, Some(path)) => FeatureFormat::of(path).map_err(|error| {
+                Failure::Usage(error.to_string()).hint("--output-format says it, as in --output-format csv")
+            })?,
+            (None, None) => FeatureFormat::Csv,
+        };
+        if format == FeatureFormat::Npy {
+            check_npy(args.output.as_deref(), args.target.as_deref())?;
+        }
+        if let Some(output) = &args.output {
+            output::check_distinct(output, &[&args.data])?;
+        }
+        Ok(Job {
+            options: Options { width: args.width, ..data::options(&args.read) },
+            data: args.data,
+            target: args.target,
+            ignored: args.ignore,
+            output: args.output,
+            format,
+            recipe: Recipe { auto, declared: args.sequence, ..Recipe::default() },
+            precision: args.precision.into(),
+            max_memory: args.max_memory,
+            run: args.run,
+            json: args.json,
+        })
+    }
+
+    fn open(&self) -> Result<Input, Failure> {
+        let mut options = self.options.clone();
+        let (texts, named) = (self.recipe.texts(), self.recipe.named());
+        let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
+        let (keeps_label, target) = (self.format == FeatureFormat::Libsvm, self.target.as_deref());
+        let (tables, target) = data::open_to_map(&self.data, &mut options, target, keeps_label, wanted)?;
+        if let Some(output) = &self.output {
+            output::check_writable(output)?;
+        }
+        let place = |name: String| position(tables.columns(), &name).map(|at| (name, at));
+        let target = target.map(place).transpose().map_err(Failure::about(&self.data))?;
+        Ok(Input { tables, options, target, texts })
+    }
+
+    /// The map, after one pass where it takes one.
+    fn make(&self, engine: &Engine, input: &Input) -> Result<Made, Failure> {
+        let failed = |error| data::hinted(Failure::about(&self.data)(error), &self.data, &input.options);
+        let (tables, declared) = (&input.tables, &self.recipe.declared);
+        let left_out: Vec<&str> = input.target.iter().map(|(name, _)| name.as_str()).collect();
+        let bound = self.recipe.auto.inputs(tables.columns(), &left_out, declared);
+        let (auto, columns) = bound.map_err(Failure::about(&self.data))?;
+        let columns = columns.fit(engine, tables).map_err(failed)?;
+        let spec = auto.spec();
+        let is_told = self.json || !self.run.quiet;
+        let (map, scaling, certificate) = if auto.standardise || spec.needs_sample() || is_told {
+            let source = TableRows::without_target(engine, tables, columns.clone()).map_err(failed)?;
+            let (map, scaling, certificate) = auto.fit_map(engine, &source).map_err(failed)?;
+            (map, scaling, Some(certificate))
+        } else {
+            let nothing = Sample::zero(0, columns.count(), spec.seed);
+            (spec.fit(engine, &nothing).map_err(failed)?, None, None)
+        };
+        if let (FeatureFormat::Csv, Some((name, _))) = (self.format, &input.target) {
+            check_name(name, map.output_dim())?;
+        }
+        Ok(Made { columns, map, scaling, certificate })
+    }
+
+    /// The number of features that was asked for is not to be had of an exact map.
+    fn exact_warning(&self, map: &Map) -> Option<String> {
+        let (asked, found) = (self.recipe.auto.features?, map.output_dim());
+        if map.spec().method != Method::Exact || asked == found {
+            return None;
+        }
+        let found = text::counted(found as u64, "feature", "features");
+        Some(format!(
+            "the exact map has {found}, whatever --features says; --map sparse and other projections have as many as asked"
+        ))
+    }
+
+    fn summary(
+        &self,
+        output: &Path,
+        (rows, input, made): (u64, &Input, &Made),
+        started: Instant,
+        progress: &Progress,
+    ) -> Summary {
+        let spec = made.map.spec();
+        Summary {
+            output: output.display().to_string(),
+            bytes: std::fs::metadata(output).map_or(0, |metadata| metadata.len()),
+            rows,
+            columns: made.columns.count(),
+            texts: TextReport::all(&made.columns),
+            target: input.target.as_ref().map(|(name, _)| name.clone()),
+            features: made.map.output_dim(),
+            kernel: spec.kernel.to_string(),
+            map: spec.method,
+            seed: spec.seed,
+            standardised: made.scaling.is_some(),
+            certificate: made.certificate.clone(),
+            seconds: started.elapsed().as_secs_f64(),
+            warnings: progress.warnings(),
+        }
+    }
+}
+
+/// The number of rows is written over the start of an NPY file, and all of it is numbers.
+fn check_npy(output: Option<&Path>, target: Option<&str>) -> Result<(), Failure> {
+    let is_stream = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if output.is_none_or(is_stream) {
+        let text = "npy needs a file, as the number of rows is written to its start in the end; say --output FILE.npy, or write csv";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    match target {
+        None => Ok(()),
+        Some(target) => Err(Failure::Usage(format!(
+            "an npy file has no place for a target; say --ignore {} in place of --target, or write csv or libsvm",
+            data::quoted(target)
+        ))),
+    }
+}
+
+/// The target's name is none of the features f0, f1, …
+fn check_name(target: &str, features: usize) -> Result<(), Failure> {
+    let number = target.strip_prefix('f').and_then(|digits| digits.parse::<usize>().ok());
+    match number.filter(|number| *number < features && format!("f{number}") == target) {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage(format!(
+            "the target \"{target}\" has the name of a feature; give it another in the data, or write libsvm"
+        ))),
+    }
+}
+
+/// The data, looked at.
+struct Input {
+    tables: Cached,
+    options: Options,
+    /// The column that is kept, and its position.
+    target: Option<(String, usize)>,
+    texts: Vec<String>,
+}
+
+/// How rows become features.
+struct Made {
+    columns: Columns,
+    map: Map,
+    scaling: Option<Scaling>,
+    /// None where nobody asked.
+    certificate: Option<Certificate>,
+}
+
+impl Made {
+    /// What is said before the features are written.
+    fn lines(&self) -> Vec<String> {
+        let spec = self.map.spec();
+        let what = format!("{} of {}", report::map(&spec.method, self.map.output_dim()), spec.kernel);
+        let texts = TextReport::all(&self.columns);
+        let mut lines: Vec<String> =
+            texts.iter().map(|text| format!("bochner: text: {}", text.line().1)).collect();
+        lines.push(format!("bochner: map: {}", text::shortened(&what, 200)));
+        lines.extend(self.certificate.iter().map(|certificate| format!("bochner: {certificate}")));
+        lines
+    }
+
+    /// Features without their zeros: where the format has none, or the map hardly anything else.
+    fn is_sparse(&self, format: FeatureFormat) -> bool {
+        self.map.has_sparse() && (format == FeatureFormat::Libsvm || self.map.spec().is_sparse())
+    }
+
+    /// Rows to handle at once.
+    fn rows_at_once(&self, format: FeatureFormat) -> usize {
+        let all = self.map.output_dim();
+        let written = if format == FeatureFormat::Libsvm && self.is_sparse(format) {
+            self.map.spec().features.min(all)
+        } else {
+            all
+        };
+        (AT_ONCE / written.max(1)).clamp(1, BLOCK)
+    }
+
+    /// Features of some rows; none where rows are their own, without zeros.
+    fn features<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        format: FeatureFormat,
+    ) -> bochner::Result<Option<OwnedRows<T>>> {
+        let spec = self.map.spec();
+        if let (Rows::Sparse(_), Method::Exact, Kernel::Linear) = (rows, spec.method, &spec.kernel) {
+            return Ok(None);
+        }
+        Ok(Some(if self.is_sparse(format) {
+            OwnedRows::Sparse(self.map.transform_sparse(engine, rows)?)
+        } else {
+            OwnedRows::Dense(self.map.transform(engine, rows)?)
+        }))
+    }
+}
+
+/// The pass that writes.
+struct Pass<'a> {
+    job: &'a Job,
+    input: &'a Input,
+    made: &'a Made,
+    /// What happens inside a block is no progress of the file.
+    engine: Engine,
+    progress: &'a Progress,
+}
+
+/// What was written.
+struct Written {
+    rows: u64,
+    first_bytes: Option<Vec<u8>>,
+}
+
+impl Pass<'_> {
+    fn write(&self, to: &mut dyn Write, failed: &dyn Fn(io::Error) -> Failure) -> Result<Written, Failure> {
+        let Pass { job, input, made, progress, .. } = self;
+        let columns = input.tables.columns();
+        let positions = made.columns.positions(columns).map_err(Failure::about(&job.data))?;
+        let target = input.target.as_ref().map(|(name, _)| name.as_str());
+        let writer = FeatureWriter::new(job.format, made.map.output_dim(), job.precision, target, to);
+        let mut writer = writer.map_err(failed)?;
+        let mut digits = Digits::new(columns, &input.texts);
+        let (mut reader, mut rows) = (input.tables.open()?, 0);
+        let hinted = |error| data::hinted(Failure::about(&job.data)(error), &job.data, &input.options);
+        progress.tell(&Event::Started { phase: PHASE })?;
+        while let Some(table) = reader.next(BLOCK).map_err(hinted)? {
+            let block = rows_of(&self.engine, &table, &made.columns, &positions).map_err(hinted)?;
+            digits.absorb(&table);
+            let mut write = |features: AnyRows<'_>, first: usize| -> Result<(), Failure> {
+                let kept = self.kept(&table, first..first + features.count())?;
+                writer.write(features, kept.as_ref(), to).map_err(failed)?;
+                rows += features.count() as u64;
+                Ok(progress.tell(&Event::Progress { phase: PHASE, rows, fraction: reader.fraction() })?)
+            };
+            match job.precision {
+                Precision::Single => self.block::<f32>(&block, table.first_row, &mut write)?,
+                Precision::Double => self.block::<f64>(&block, table.first_row, &mut write)?,
+            }
+        }
+        progress.tell(&Event::Finished { phase: PHASE })?;
+        if rows == 0 {
+            return Err(Failure::about(&job.data)(Error::NoRows));
+        }
+        digits.warnings().for_each(|text| progress.warn(&text));
+        Ok(Written { rows, first_bytes: writer.first_bytes() })
+    }
+
+    /// Scales and rounds a block as a fit would, and writes its features, some rows at a time.
+    fn block<T: Scalar>(
+        &self,
+        block: &OwnedRows<f64>,
+        first_row: u64,
+        write: &mut dyn FnMut(AnyRows<'_>, usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure>
+    where
+        for<'r> AnyRows<'r>: From<Rows<'r, T>>,
+    {
+        let (made, format) = (self.made, self.job.format);
+        let rows: OwnedRows<T> = match &made.scaling {
+            Some(scaling) => scaling.rows(&block.view()),
+            None => Scaling::identity(made.columns.count()).rows(&block.view()),
+        };
+        let (rows, most) = (rows.view(), made.rows_at_once(format));
+        for first in (0..rows.count()).step_by(most) {
+            let some = rows.slice(first..rows.count().min(first + most));
+            let about = |error| Failure::about(&self.job.data)(counted(error, first_row + first as u64));
+            let features = made.features(&self.engine, &some, format).map_err(about)?;
+            let features = features.as_ref().map_or(some, OwnedRows::view);
+            if features.check_finite(0).is_err() {
+                let overflow = Failure::about(&self.job.data)(Error::Overflow { what: "the features" });
+                return Err(overflow.hint("try --precision double, or --standardise"));
+            }
+            write(AnyRows::from(features), first)?;
+        }
+        Ok(())
+    }
+
+    /// The targets of some rows of a block, where they are kept. Labels of LIBSVM are numbers, unless they come from such a file.
+    fn kept(&self, table: &Table, range: std::ops::Range<usize>) -> Result<Option<TextColumn>, Failure> {
+        let Some((name, at)) = &self.input.target else { return Ok(None) };
+        let Column::Text(texts) = &table.columns[*at] else { return Ok(None) };
+        if self.job.format != FeatureFormat::Libsvm {
+            return Ok(Some(range.map(|i| texts.get(i)).collect()));
+        }
+        let is_label = data::is_sparse(self.input.tables.columns());
+        let wrong = |i: &usize| !is_label && data::number(texts.get(*i)).is_none();
+        if let Some(i) = range.clone().find(wrong) {
+            let (found, row) = (texts.get(i).to_owned(), table.first_row + i as u64);
+            let error = Error::TargetText { expected: "a number", found, row };
+            let hint = format!(
+                "labels of LIBSVM are numbers: write csv, or say --ignore {} in place of --target",
+                data::quoted(name)
+            );
+            return Err(Failure::about(&self.job.data)(error).hint(hint));
+        }
+        Ok(Some(range.map(|i| texts.get(i).trim()).collect()))
+    }
+}
+
+/// The name of the pass.
+const PHASE: &str = "transform";
+
+/// An error about a row, counted from the start of the file.
+fn counted(error: Error, first: u64) -> Error {
+    match error {
+        Error::OutsideDomain { kernel, expected, row, value } => {
+            Error::OutsideDomain { kernel, expected, row: first + row, value }
+        }
+        other => other,
+    }
+}
+
+/// What was done.
+#[derive(Serialize)]
+struct Summary {
+    output: String,
+    bytes: u64,
+    rows: u64,
+    columns: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<TextReport>,
+    target: Option<String>,
+    features: usize,
+    /// As text that can be given back; for the rows that texts have become.
+    kernel: String,
+    map: Method,
+    seed: u64,
+    standardised: bool,
+    certificate: Option<Certificate>,
+    seconds: f64,
+    warnings: Vec<String>,
+}
