@@ -45,7 +45,7 @@ impl<'a, T: Element> Slots<'a, T> {
         to.extend(self.columns.iter().map(|&column| match self.places.get(column as usize) {
             Some(&place) => {
                 let sign = self.signs[column as usize].to_f64();
-                roots[place as usize * r & (roots.len() - 1)].map(|part| T::from_f64(part.to_f64() * sign))
+                roots[(place as usize * r) & (roots.len() - 1)].map(|part| T::from_f64(part.to_f64() * sign))
             }
             None => [T::default(); 2],
         }));
