@@ -14,7 +14,7 @@ use crate::{Csr, Engine, Error, Result, Scalar};
 const PIECE: usize = 256;
 
 /// Columns of grams that are remembered, at most: few different grams, as of DNA, are hashed once.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 1 << 14;
 
 /// A [`Sequence`] that is ready to encode.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,8 @@ impl SequenceEncoder {
         let piece = |p: usize| {
             let range = p * PIECE..texts.len().min((p + 1) * PIECE);
             let mut walk = Walk::new(&self.sequence.grams);
-            let mut sums = Sums::new(hashed, range.len());
+            let letters: usize = range.clone().map(|i| texts.get(i).len()).sum();
+            let mut sums = Sums::new(hashed, letters);
             let mut rows = Piece { ends: Vec::new(), indices: Vec::new(), values: Vec::new() };
             for i in range {
                 walk.each(texts.get(i), |key| sums.add(key, self.weight(key)));
@@ -130,8 +131,9 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(hashed: Hashed, texts: usize) -> Sums {
-        let remembered = (64 * texts).next_power_of_two().clamp(64, REMEMBERED);
+    /// For texts of so many letters.
+    fn new(hashed: Hashed, letters: usize) -> Sums {
+        let remembered = letters.next_power_of_two().clamp(64, REMEMBERED);
         Sums {
             hashed,
             sums: vec![0.0; hashed.rows()],
