@@ -21,6 +21,7 @@ def blocks(language, file=README):
 def test_python(tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
     (block,) = blocks("python", file)
+    assert file == PYTHON_README or "SequenceFeatures" in block
     exec(compile(block, str(file), "exec"), {})
 
 

@@ -45,11 +45,13 @@ pub(crate) fn nonzeros(text: &str) -> Result<Nonzeros, String> {
 
 /// A column and how its texts become numbers: `message=words(from=1,to=2)`.
 pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
-    let (column, kernel) = text
-        .split_once('=')
-        .filter(|(column, _)| !column.trim().is_empty())
-        .ok_or_else(|| "expected a column and a sequence kernel, such as dna=spectrum(k=5)".to_owned())?;
-    let sequence = kernel.parse().map_err(|error: bochner::Error| error.to_string())?;
+    let expected = || "expected a column and a sequence kernel, such as dna=spectrum(k=5)".to_owned();
+    let (column, kernel) =
+        text.split_once('=').filter(|(column, _)| !column.trim().is_empty()).ok_or_else(expected)?;
+    let sequence = kernel.parse().map_err(|error: bochner::Error| {
+        // A kernel alone has its first "=" inside.
+        if column.contains('(') { expected() } else { error.to_string() }
+    })?;
     Ok(Declared { column: column.trim().to_owned(), sequence })
 }
 
@@ -141,7 +143,7 @@ mod tests {
         let found = sequence("first name = characters(from=2,to=3)").unwrap();
         assert_eq!((found.column.as_str(), found.sequence.normalise), ("first name", true));
         assert_eq!(found.sequence.to_string(), "characters(from=2,to=3)");
-        assert!(sequence("spectrum(k=5)").unwrap_err().contains("expected one of"));
+        assert!(sequence("spectrum(k=5)").unwrap_err().contains("dna=spectrum(k=5)"));
         assert!(sequence("dna").unwrap_err().contains("dna=spectrum(k=5)"));
         assert!(sequence("=spectrum(k=5)").is_err());
         assert!(sequence("dna=gaussian(sigma=1)").unwrap_err().contains("it compares numbers"));

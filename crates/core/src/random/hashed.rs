@@ -55,8 +55,13 @@ impl Hashed {
     /// Row and sign of each entry of a column, by rising rows; the entries are [`Hashed::scale`] times the signs.
     pub(crate) fn column(self, key: u64) -> impl Iterator<Item = (u32, f64)> {
         let mut draws = Draws::new(self.seed, Stream::Hashes, key);
+        // The first row of a block; a shift where it can be one, as a division takes as long as the draw.
+        let first = move |block: usize| match self.blocks {
+            blocks if blocks.is_power_of_two() => (block * self.rows) >> blocks.trailing_zeros(),
+            blocks => block * self.rows / blocks,
+        };
         (0..self.blocks).map(move |block| {
-            let (start, end) = (block * self.rows / self.blocks, (block + 1) * self.rows / self.blocks);
+            let (start, end) = (first(block), first(block + 1));
             let word = draws.word();
             // 31 bits of place, rounded down to a row: uneven by less than rows/2³¹. One bit of sign.
             let place = (u64::from(word >> 1) * (end - start) as u64) >> 31;

@@ -14,7 +14,7 @@ use crate::{Csr, Engine, Error, Result, Scalar};
 const PIECE: usize = 256;
 
 /// Columns of grams that are remembered, at most: few different grams, as of DNA, are hashed once.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 1 << 14;
 
 /// A [`Sequence`] that is ready to encode.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,8 @@ impl SequenceEncoder {
         let piece = |p: usize| {
             let range = p * PIECE..texts.len().min((p + 1) * PIECE);
             let mut walk = Walk::new(&self.sequence.grams);
-            let mut sums = Sums::new(hashed, range.len());
+            let letters: usize = range.clone().map(|i| texts.get(i).len()).sum();
+            let mut sums = Sums::new(hashed, letters);
             let mut rows = Piece { ends: Vec::new(), indices: Vec::new(), values: Vec::new() };
             for i in range {
                 walk.each(texts.get(i), |key| sums.add(key, self.weight(key)));
@@ -147,7 +148,14 @@ impl Row {
                 sums[column as usize] += value;
                 touched[column as usize / 64] |= 1 << (column % 64);
             }
-            Row::Listed(entries) => entries.push((column, value)),
+            Row::Listed(entries) => {
+                // As long as it ever was after the last summing up: a text's grams, not their occurrences.
+                if entries.len() == entries.capacity() {
+                    summed_up(entries);
+                    entries.reserve(entries.len().max(IN_PLACE));
+                }
+                entries.push((column, value));
+            }
         }
     }
 
@@ -164,19 +172,27 @@ impl Row {
                 }
             }
             Row::Listed(entries) => {
-                entries.sort_unstable_by_key(|(column, _)| *column);
-                for same in entries.chunk_by(|a, b| a.0 == b.0) {
-                    each(same[0].0, same.iter().map(|(_, value)| value).sum());
-                }
-                entries.clear();
+                summed_up(entries);
+                entries.drain(..).for_each(|(column, sum)| each(column, sum));
             }
         }
     }
 }
 
+/// By rising columns, one entry each. Sums are exact, so that their order does not matter.
+fn summed_up(entries: &mut Vec<(u32, f64)>) {
+    entries.sort_unstable_by_key(|(column, _)| *column);
+    entries.dedup_by(|next, sum| {
+        let same = next.0 == sum.0;
+        sum.1 += if same { next.1 } else { 0.0 };
+        same
+    });
+}
+
 impl Sums {
-    fn new(hashed: Hashed, texts: usize) -> Sums {
-        let remembered = (64 * texts).next_power_of_two().clamp(64, REMEMBERED);
+    /// For texts of so many letters.
+    fn new(hashed: Hashed, letters: usize) -> Sums {
+        let remembered = letters.next_power_of_two().clamp(64, REMEMBERED);
         let sums = if hashed.rows() <= IN_PLACE {
             Row::InPlace { sums: vec![0.0; hashed.rows()], touched: vec![0; hashed.rows().div_ceil(64)] }
         } else {

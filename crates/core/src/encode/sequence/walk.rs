@@ -7,6 +7,9 @@ use super::{Grams, LONGEST};
 /// Stands for the letters that do not matter: no byte of UTF-8.
 const GAP: u8 = 0xFF;
 
+/// Bytes that fit a number.
+const SHORT: usize = 16;
+
 /// Walks over texts, keeping what it needs for the next one.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
@@ -25,6 +28,11 @@ enum Kind {
         length: usize,
         k: usize,
         choices: Vec<u8>,
+    },
+    /// As bits that are set at the places that do not matter, for windows that are one number.
+    ShortGapped {
+        length: usize,
+        gaps: Vec<u128>,
     },
     Mismatch {
         k: usize,
@@ -49,7 +57,13 @@ impl Walk {
             Grams::Spectrum { k } => Kind::Windows(size(*k)),
             Grams::Gapped { length, k } => {
                 let (length, k) = (size(*length), size(*k));
-                Kind::Gapped { length, k, choices: choices(length, k) }
+                let choices = choices(length, k);
+                if length <= SHORT {
+                    let gaps = choices.chunks_exact(k).map(|choice| !letters(choice)).collect();
+                    Kind::ShortGapped { length, gaps }
+                } else {
+                    Kind::Gapped { length, k, choices }
+                }
             }
             Grams::Mismatch { k, mismatches, alphabet } => Kind::Mismatch {
                 k: size(*k),
@@ -66,6 +80,14 @@ impl Walk {
     pub(super) fn each(&mut self, text: &str, mut see: impl FnMut(u64)) {
         match &self.kind {
             Kind::Windows(k) => text.as_bytes().windows(*k).for_each(|window| see(xxh3_64(window))),
+            Kind::ShortGapped { length, gaps } => {
+                let mut word = [0; SHORT];
+                for window in text.as_bytes().windows(*length) {
+                    word[..*length].copy_from_slice(window);
+                    let window = u128::from_le_bytes(word);
+                    gaps.iter().for_each(|gaps| see(xxh3_64(&(window | gaps).to_le_bytes()[..*length])));
+                }
+            }
             Kind::Gapped { length, k, choices } => {
                 let mut word = [GAP; LONGEST as usize];
                 for window in text.as_bytes().windows(*length) {
@@ -125,6 +147,11 @@ fn choices(n: usize, k: usize) -> Vec<u8> {
             choice[i] = choice[i - 1] + 1;
         }
     }
+}
+
+/// Bits that are set at some places.
+fn letters(places: &[u8]) -> u128 {
+    places.iter().map(|&at| 0xFF << (8 * u32::from(at))).fold(0, |all, one: u128| all | one)
 }
 
 /// The word and all that differ from it in at most `left` letters from place `at` on.
