@@ -252,7 +252,11 @@ pub(crate) fn dimension_for(
     let how = serde_json::from_str(projection).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let kept = match kept {
         "distances" => Kept::Distances,
-        _ => Kept::InnerProducts,
+        "inner_products" => Kept::InnerProducts,
+        other => {
+            let text = format!("expected kept to be distances or inner_products, found {other}");
+            return Err(PyValueError::new_err(text));
+        }
     };
     certify::dimension_for(how, kept, (points, columns), epsilon, delta).map_err(to_python)
 }

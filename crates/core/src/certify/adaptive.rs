@@ -51,7 +51,7 @@ impl MapSpec {
             });
         }
         self.validate()?;
-        self.kernel.check_source(engine, source)?;
+        self.check_source(engine, source)?;
         let largest = MapSpec { features: most.max(self.features), ..self.clone() };
         let sample = Sample::of(engine, source, capacity(&largest, source.input_dim()), self.seed)?;
         let mut rounds = Vec::new();

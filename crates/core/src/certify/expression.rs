@@ -76,7 +76,7 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
             let grids = features / (*width * law.outputs()) as f64;
             Tail::random(law.mass * law.mass * 2.0 / grids, true)
         }
-        How::Hinges => match bare(&recipe.kernel) {
+        How::Hinges => match recipe.kernel.bare() {
             // Terms 0 or 2/D.
             Kernel::ArcCosine { order: 0 } => Tail::random(2.0 / features, false),
             _ => None,
@@ -86,7 +86,7 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
             Some(Tail::random(2.0 * largest.powi(4) / features, true)?.of_rows())
         }
         How::OfDistance { form, part: inner } => {
-            let Kernel::ExponentialChi2 { gamma } = bare(&recipe.kernel) else { return None };
+            let Kernel::ExponentialChi2 { gamma } = recipe.kernel.bare() else { return None };
             // |e^(−γs) − e^(−γt)| ≤ γ|s − t|, and a squared distance is made of four values.
             let inner = tail(inner, rows)?.times(4.0 * gamma)?;
             let outer = Tail::random(super::bound::fourier_spread(*form, recipe.features), false)?;
@@ -127,14 +127,9 @@ pub(super) fn tail(recipe: &Recipe, rows: &Probe<'_>) -> Option<Tail> {
     }
 }
 
-/// A leaf without its columns.
-fn bare(kernel: &Kernel) -> &Kernel {
-    if let Kernel::Restricted { kernel, .. } = kernel { kernel } else { kernel }
-}
-
 /// Of one column, against (x + y)/2.
 fn additive(kernel: &Kernel, steps: usize) -> Option<f64> {
-    Homogeneous::new(bare(kernel), 1, steps).map(|map| map.error())
+    Homogeneous::new(kernel.bare(), 1, steps).map(|map| map.error())
 }
 
 /// The additive kernel of a χ² distance: Σ (x + y)/2 is at most its largest value of a row with itself.

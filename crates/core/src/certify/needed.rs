@@ -35,12 +35,26 @@ fn spectrum(kernel: &Kernel, what: &str) -> Result<Spectrum> {
     })
 }
 
+/// There is such a row.
+pub(super) fn check_row<T: Scalar>(rows: &Rows<'_, T>, i: usize) -> Result<()> {
+    if i < rows.count() {
+        return Ok(());
+    }
+    let found = format!("row {i} of {}", rows.count());
+    Err(Error::Parameter { name: "a row's number", expected: "below the number of rows", found })
+}
+
 /// A count that is at least `least` and can be one.
 pub(super) fn count(least: f64) -> Result<usize> {
     if least <= 1e15 {
         Ok(least.ceil().max(1.0) as usize)
     } else {
-        Err(Error::Overflow { what: "the number of features" })
+        let found = format!("{least:.1e}");
+        Err(Error::Parameter {
+            name: "the number of features that this takes",
+            expected: "at most 1e15",
+            found,
+        })
     }
 }
 

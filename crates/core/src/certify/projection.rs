@@ -14,7 +14,7 @@
 //! Inner products take two vectors, x + y and x − y, hence twice that chance; those of Gaussian projections at most 2·exp(−m·h(ε)), and those of sparse ones as one vector. Where blocks are stacked, only the last r = m mod d outputs have an error, r/m of it.
 //! All pairs of N points: N²/2 times the chance of one. `docs/book/projections.md` has the proofs.
 
-use super::needed::{between, count};
+use super::needed::{between, check_row, count};
 use crate::special::{gamma_log_tails, gamma_quantile, gamma_upper_quantile};
 use crate::{Error, Projection, Result, Rows, Scalar};
 
@@ -352,6 +352,8 @@ pub fn inner_mean<T: Scalar>(
     pair: (usize, usize),
 ) -> Result<f64> {
     check_shape(how, dimension, rows.columns())?;
+    check_row(rows, pair.0)?;
+    check_row(rows, pair.1)?;
     let products = Products::of(rows, pair);
     Ok(match how {
         Projection::Sparse { nonzeros, signed: false } => {
@@ -378,6 +380,8 @@ pub fn inner_variance<T: Scalar>(
     pair: (usize, usize),
 ) -> Result<f64> {
     check_shape(how, dimension, rows.columns())?;
+    check_row(rows, pair.0)?;
+    check_row(rows, pair.1)?;
     let products = Products::of(rows, pair);
     let (m, d) = (dimension as f64, rows.columns() as f64);
     let variance = match how {

@@ -27,6 +27,8 @@ pub fn sketch_variance<T: Scalar>(
         });
     };
     kernel.check(x.columns())?;
+    super::needed::check_row(x, i)?;
+    super::needed::check_row(y, j)?;
     if x.columns() != y.columns() {
         return Err(Error::ColumnCount { expected: x.columns(), found: y.columns() });
     }

@@ -328,6 +328,11 @@ impl Kernel {
         self.rebuilt(&leaf, &|function| function.on(columns))
     }
 
+    /// A leaf without its columns; any other kernel as it is.
+    pub(crate) fn bare(&self) -> &Kernel {
+        if let Kernel::Restricted { kernel, .. } = self { kernel } else { self }
+    }
+
     /// The kernels that this one is made of directly.
     pub fn parts(&self) -> &[Kernel] {
         match self {
@@ -406,9 +411,9 @@ impl Kernel {
                 let count = coefficients.len();
                 let counted = (1..=symmetric::MOST + 1).contains(&count);
                 within("the coefficients of series", "1 to 65 numbers", count as f64, counted)?;
-                let mut wrong = coefficients.iter().filter(|a| !(0.0..=1e18).contains(*a));
+                let mut wrong = coefficients.iter().filter(|a| !(0.0..=1e300).contains(*a));
                 if let Some(a) = wrong.next() {
-                    return within("coefficients", "between 0 and 1e18", *a, false);
+                    return within("coefficients", "between 0 and 1e300", *a, false);
                 }
                 let sum = coefficients.iter().sum();
                 within("the sum of the coefficients of series", "above 0", sum, sum > 0.0)

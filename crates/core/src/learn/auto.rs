@@ -141,9 +141,7 @@ impl Auto {
         };
         let known = scaling.clone().unwrap_or_else(|| Scaling::identity(source.input_dim()));
         let scaled = Scaled::new(source, known, self.precision(source));
-        if spec.method != Method::Exact {
-            spec.kernel.check_source(engine, &scaled)?;
-        }
+        spec.check_source(engine, &scaled)?;
         let map = spec.fit_to(engine, &scaled, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;
         Ok((map, scaling, certificate))

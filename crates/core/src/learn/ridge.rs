@@ -152,7 +152,7 @@ impl Ridge {
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
-        self.map.kernel.check_source(engine, source)?;
+        self.map.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
         // Bins are counted only now.
         self.check_size(engine, source, map.output_dim())?;

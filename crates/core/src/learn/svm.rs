@@ -128,7 +128,7 @@ impl Svm {
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
         self.check(engine, source)?;
         let labels = labels(source)?;
-        self.map.kernel.check_source(engine, source)?;
+        self.map.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
         let certificate = Certificate::measure(engine, &map, sample)?;
         let held = AnyHeld::of(engine, source, &map, sample.population(), self.lambda.folds())?;

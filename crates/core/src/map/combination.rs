@@ -97,11 +97,12 @@ impl Combinations {
         }
     }
 
-    /// Products of rows, all together.
+    /// Features of rows that are not zero, at most.
     pub(super) fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> u64 {
         (0..rows.count()).fold(0, |sum: u64, i| {
             let entries = rows.entries(i).filter(|(_, x)| *x != T::default()).count();
-            sum.saturating_add(Combinations::count(entries, self.degree as u32, self.repeated) as u64)
+            let products = Combinations::count(entries, self.degree as u32, self.repeated);
+            sum.saturating_add(products.min(self.features) as u64)
         })
     }
 

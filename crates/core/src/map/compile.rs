@@ -148,7 +148,10 @@ impl Compiler {
             return Ok(recipe);
         }
         match kernel {
-            Kernel::Product { factors } => self.product(kernel, factors, budget),
+            Kernel::Product { factors } => match simpler(factors) {
+                Some(simpler) => self.compile(&simpler, budget),
+                None => self.product(kernel, factors, budget),
+            },
             Kernel::Weighted { .. } | Kernel::Normalised { .. } => {
                 around(kernel, |inner| self.compile(inner, budget))
             }
@@ -338,8 +341,10 @@ impl Compiler {
         let paired = budget > 1 && (drawn.is_some() || others.iter().any(sketched));
         let budget = if paired { budget / 2 * 2 } else { budget };
         let draws = if paired { budget / 2 } else { budget };
-        let mut parts =
-            others.iter().map(|factor| without_bins.draws(factor, draws)).collect::<Result<Vec<_>>>()?;
+        let mut parts = others
+            .iter()
+            .map(|factor| without_bins.draws(factor, draws, paired))
+            .collect::<Result<Vec<_>>>()?;
         if let Some(drawn) = &drawn {
             parts.push(without_bins.one_law(drawn, budget)?);
         }
@@ -357,9 +362,8 @@ impl Compiler {
 
     /// A polynomial as a sketch of so many complex draws, where it has more monomials than that.
     fn sketched(&self, factor: &Kernel, draws: usize) -> Option<Recipe> {
-        let inner = if let Kernel::Restricted { kernel, .. } = factor { kernel } else { factor };
         let many = self.size(factor).is_some_and(|size| size > draws);
-        (matches!(inner, Kernel::Polynomial { .. }) && many && draws > 0).then(|| Recipe {
+        (matches!(factor.bare(), Kernel::Polynomial { .. }) && many && draws > 0).then(|| Recipe {
             kernel: factor.clone(),
             how: How::Sketch { sketch: Sketch::Product },
             features: 2 * draws,
@@ -367,13 +371,13 @@ impl Compiler {
     }
 
     /// Features each of which, or each pair of which, is an unbiased draw.
-    fn draws(&self, factor: &Kernel, draws: usize) -> Result<Recipe> {
+    fn draws(&self, factor: &Kernel, draws: usize, paired: bool) -> Result<Recipe> {
         let project = |inner: Recipe| Recipe {
             kernel: inner.kernel.clone(),
             features: draws,
             how: How::Projected(Box::new(inner)),
         };
-        if let Some(recipe) = self.sketched(factor, draws) {
+        if paired && let Some(recipe) = self.sketched(factor, draws) {
             return Ok(recipe);
         }
         let recipe = self.compile(factor, draws)?;
@@ -386,6 +390,27 @@ impl Compiler {
             _ => project(recipe),
         })
     }
+}
+
+/// The same product with products in it made one, and a series of one power written as that power; none where there is nothing of the kind.
+fn simpler(factors: &[Kernel]) -> Option<Kernel> {
+    let one = |factor: &Kernel| match (factor, factor.bare()) {
+        (Kernel::Product { .. }, _) => Some(factor.clone()),
+        (_, Kernel::Series { coefficients }) if exact::powers(coefficients).count() == 1 => {
+            let power = powers(coefficients);
+            match factor {
+                Kernel::Restricted { columns, .. } => power.on(columns.clone()).ok(),
+                _ => Some(power),
+            }
+        }
+        _ => None,
+    };
+    let made: Vec<Option<Kernel>> = factors.iter().map(one).collect();
+    made.iter().any(Option::is_some).then(|| {
+        Kernel::product(
+            made.into_iter().zip(factors).map(|(made, factor)| made.unwrap_or_else(|| factor.clone())),
+        )
+    })
 }
 
 /// Σ aₙ·(x·y)ⁿ as an expression.

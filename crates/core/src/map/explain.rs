@@ -67,9 +67,9 @@ impl Recipe {
             How::Projection { how } => how.entries(self.features, columns),
             How::Projected(_) | How::OfDistance { .. } | How::Positive(_) => from_inner() * features,
             How::Sketch { sketch } => sketch.entries(&self.kernel, columns, self.features),
-            // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
             // Products of columns have places by a formula.
-            How::Exact if Combinations::of(&self.kernel).is_some() => 64.0 * d,
+            How::Exact if Combinations::of(self.kernel.bare()).is_some() => 64.0 * d,
+            // Parents and variables of all degrees, weights, and the monomials of two degrees while they are made.
             How::Exact | How::Taylor { .. } => 6.0 * features,
             _ => 0.0,
         };

@@ -11,6 +11,7 @@ mod binning;
 mod build;
 mod combination;
 mod compile;
+mod domain;
 mod exact;
 mod explain;
 mod fourier;
@@ -146,8 +147,11 @@ impl Map {
 
     /// Features of all rows without their zeros: for random binning, sparse projections and products of columns.
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        let most = self.most_entries(rows).ok_or_else(|| self.spec.not_sparse())?;
+        if !self.has_sparse() {
+            return Err(self.spec.not_sparse());
+        }
         self.check_rows(rows)?;
+        let most = self.most_entries(rows);
         let size = most.saturating_mul((4 + size_of::<T>()) as u64);
         engine
             .check_memory(|| format!("{most} features of {} rows", rows.count()), size.saturating_mul(2))?;
@@ -156,36 +160,29 @@ impl Map {
 
     /// Whether [`Map::transform_sparse`] has features for rows.
     pub fn has_sparse(&self) -> bool {
-        matches!(self.state, State::Binning(_))
-            || self.sparse_projection().is_some()
-            || self.products().is_some()
-    }
-
-    /// Features of rows that are not zero, at most; none for maps whose features hardly ever are.
-    fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<u64> {
-        let all = |features: usize| (rows.count() as u64).saturating_mul(features as u64);
-        match (&self.state, self.sparse_projection(), self.products()) {
-            (State::Binning(binning), ..) => Some(all(self.spec.features * binning.outputs())),
-            (_, Some(projection), _) => Some(projection.most_entries(rows).min(all(self.output_dim))),
-            (.., Some(products)) => Some(products.most_entries(rows)),
-            _ => None,
+        match &self.state {
+            State::Part(part) => part.has_sparse(),
+            State::Binning(_) => true,
+            State::Landmarks(_) => false,
         }
     }
 
-    /// The products of columns that the map is made of, if it is.
-    fn products(&self) -> Option<&Combinations> {
+    /// Features of rows that are not zero, at most.
+    fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> u64 {
         match &self.state {
-            State::Part(part) => part.products(),
-            _ => None,
+            State::Part(part) => part.most_entries(rows),
+            State::Binning(binning) => {
+                (rows.count() as u64).saturating_mul((self.spec.features * binning.outputs()) as u64)
+            }
+            State::Landmarks(_) => u64::MAX,
         }
     }
 
     /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
     pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
-        match (&self.state, self.sparse_projection(), self.products()) {
-            (State::Binning(binning), ..) => Ok(binning.apply_sparse(rows)),
-            (_, Some(projection), _) => Ok(projection.apply_sparse(rows)),
-            (.., Some(products)) => Ok(products.apply_sparse(rows)),
+        match &self.state {
+            State::Binning(binning) => Ok(binning.apply_sparse(rows)),
+            State::Part(part) if part.has_sparse() => Ok(part.apply_sparse(rows)),
             _ => Err(self.spec.not_sparse()),
         }
     }
@@ -212,7 +209,7 @@ impl Map {
             return Err(Error::ColumnCount { expected: self.input_dim, found: rows.columns() });
         }
         rows.check_finite(0)?;
-        self.spec.kernel.check_rows(rows, 0)
+        self.spec.check_rows(rows, 0)
     }
 
     /// Features of all rows, written to memory of the caller's, row after row.

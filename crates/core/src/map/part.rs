@@ -18,7 +18,10 @@ use super::sign::Subsets;
 use super::sketch::Sketched;
 use super::{Binning, Fourier};
 use crate::kernel::RowFactor;
-use crate::{Matrix, Rows, Scalar};
+use crate::{Csr, Matrix, Rows, Scalar};
+
+/// Dense features that may stand beside sparse ones.
+const BESIDE: usize = 64;
 
 /// A map, or a part of one.
 #[derive(Clone, Debug)]
@@ -145,11 +148,70 @@ impl Part {
         }
     }
 
-    /// The products of columns that it is, if it is nothing else.
-    pub(super) fn products(&self) -> Option<&Combinations> {
+    /// Whether features can be had without their zeros, most of them being zero: products of columns and sparse projections, and what stands beside them.
+    pub(super) fn has_sparse(&self) -> bool {
         match self {
-            Part::Hashed(products) | Part::Exact(Exact::Combinations(products)) => Some(products),
-            _ => None,
+            Part::Hashed(_)
+            | Part::Exact(Exact::Combinations(_))
+            | Part::Projection(Projector::Sparse(_)) => true,
+            Part::On { part, .. } | Part::Scale { part, .. } => part.has_sparse(),
+            Part::Join(parts) => {
+                let few = |part: &Part| part.has_sparse() || part.output_dim() <= BESIDE;
+                parts.iter().any(Part::has_sparse) && parts.iter().all(few)
+            }
+            _ => false,
+        }
+    }
+
+    /// Features of rows that are not zero, at most.
+    pub(super) fn most_entries<T: Scalar>(&self, rows: &Rows<'_, T>) -> u64 {
+        let all = (rows.count() as u64).saturating_mul(self.output_dim() as u64);
+        match self {
+            Part::Hashed(part) | Part::Exact(Exact::Combinations(part)) => part.most_entries(rows),
+            Part::Projection(Projector::Sparse(part)) => part.most_entries(rows).min(all),
+            Part::On { columns, part } => part.most_entries(&rows.chosen(columns).view()),
+            Part::Scale { part, .. } => part.most_entries(rows),
+            Part::Join(parts) => {
+                parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.most_entries(rows)))
+            }
+            _ => all,
+        }
+    }
+
+    /// Features without their zeros, by the threads of the current pool.
+    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
+        match self {
+            Part::Hashed(part) | Part::Exact(Exact::Combinations(part)) => part.apply_sparse(rows),
+            Part::Projection(Projector::Sparse(part)) => part.apply_sparse(rows),
+            Part::On { columns, part } => part.apply_sparse(&rows.chosen(columns).view()),
+            Part::Scale { factor, part } => {
+                let mut features = part.apply_sparse(rows);
+                features.values_mut().iter_mut().for_each(|z| *z = T::from_f64(factor * z.to_f64()));
+                features
+            }
+            Part::Join(parts) => {
+                let parts: Vec<Csr<T>> = parts.iter().map(|part| part.apply_sparse(rows)).collect();
+                let mut joined = Csr::empty(self.output_dim());
+                for i in 0..rows.count() {
+                    let mut start = 0;
+                    joined.push_row(parts.iter().flat_map(|part| {
+                        let before = start;
+                        start += part.columns() as u32;
+                        let (indices, values) = part.view().row(i);
+                        indices.iter().zip(values).map(move |(j, z)| (before + j, *z))
+                    }));
+                }
+                joined
+            }
+            few => {
+                let dense = few.features(rows);
+                let mut features = Csr::empty(dense.columns());
+                for i in 0..dense.rows() {
+                    let entries = dense.row(i).iter().enumerate().filter(|(_, z)| **z != T::default());
+                    features.push_row(entries.map(|(j, z)| (j as u32, *z)));
+                }
+                features
+            }
         }
     }
 

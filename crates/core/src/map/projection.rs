@@ -129,8 +129,13 @@ impl fmt::Display for Projection {
             Projection::Sparse { nonzeros, signed } => {
                 match nonzeros {
                     Nonzeros::Count { count: 1 } => write!(f, "hashed, 1 entry a column")?,
-                    Nonzeros::Count { count } => write!(f, "projected sparsely, {count} entries a column")?,
-                    Nonzeros::Theorem => write!(f, "projected sparsely, √(m·ln d) entries a column")?,
+                    Nonzeros::Count { count } => {
+                        let practice = if *count == 8 { " (practice)" } else { "" };
+                        write!(f, "projected sparsely, {count} entries a column{practice}")?;
+                    }
+                    Nonzeros::Theorem => {
+                        write!(f, "projected sparsely, √(m·ln d) entries a column (theorem)")?;
+                    }
                 }
                 if *signed {
                     Ok(())

@@ -7,9 +7,12 @@
 //! a > 0   ‖x − c‖² ≥ r²      its outside                                        r² ≤ 0: everything
 //! a = 0   w·x + b ≥ 0        a half-space;    w = 0 too: everything if b ≥ 0, else nothing
 //! ```
-//! As w·x + a‖x‖² + b = a·(‖x − c‖² − r²). So a ball that is positive inside has a negative last weight: it lies below the plane. `docs/book/liftings.md`.
+//! As w·x + a‖x‖² + b = a·(‖x − c‖² − r²). Spheres whose radius is more than 10¹² times what there is to see are planes: their centres are rounding. So a ball that is positive inside has a negative last weight: it lies below the plane. `docs/book/liftings.md`.
 
 use crate::{Error, Result};
+
+/// The largest radius, as a multiple of the plane's distance from the origin, or of 1: beyond it a sphere is a plane.
+const LARGEST: f64 = 1e12;
 
 /// Where a linear function of (x, ‖x‖²) is not negative.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +61,11 @@ impl Region {
         }
         let centre: Vec<f64> = normal.iter().map(|w| -0.5 * (w / last)).collect();
         let square = centre.iter().map(|c| c * c).sum::<f64>() - intercept / last;
-        if !square.is_finite() {
-            return Err(Error::Overflow { what: "the radius: the weight of ‖x‖² is almost zero" });
+        // How far the plane is from the origin, were the last weight zero.
+        let length = normal.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let reach = (intercept / length).abs().max(1.0);
+        if length > 0.0 && (!square.is_finite() || square.abs().sqrt() > LARGEST * reach) {
+            return Ok(Region::HalfSpace { normal: normal.to_vec(), offset: intercept });
         }
         Ok(match (last < 0.0, square) {
             (true, square) if square >= 0.0 => Region::Ball { centre, radius: square.sqrt() },

@@ -1,12 +1,12 @@
 //! Sketches of the polynomial kernel, for more monomials than there is room for.
 //!
 //! ```text
-//! k(x, y) = (γ·x·y + c)ᵖ = γᵖ·(u·v)ᵖ,    u = (x, √(c/γ))
+//! k(x, y) = (γ·x·y + c)ᵖ = (u·v)ᵖ,    u = (√γ·x, √c)
 //!
 //! product   a(ℓ) = ∏ₜ (H·Pₜ·Sₜ·u)(ℓ)                   S signs 1, i, −1, −i;  P permutations;  H Walsh–Hadamard;  fresh ones for each block of draws ℓ
 //! tensor    a(k) = ∏ₜ Σⱼ sₜ(j)·uⱼ·e^(−2πi·hₜ(j)·k/m)   s signs ±1;  h places among m: the Fourier transforms of count sketches
 //!
-//! z(x) = (Re a, Im a, …)/√draws·γ^(p/2)                E[z(x)·z(y)] = k(x, y)
+//! z(x) = (Re a, Im a, …)/√draws                        E[z(x)·z(y)] = k(x, y)
 //! ```
 //! Each factor of a draw has E[aₜ(u)·conj aₜ(v)] = u·v, and factors are independent. The inverse transform with which TensorSketch usually ends is orthogonal (Parseval): leaving it out changes no inner product, and no
 //! linear model with a Euclidean penalty. A row costs p·D·log₂ d additions in the one, p·(nnz + 2·D·log₂ D) in the other. With N = ‖u‖²‖v‖² − Σuⱼ²vⱼ² and M = (u·v)² − Σuⱼ²vⱼ²
@@ -17,8 +17,9 @@ use bochner_simd::{Isa, RowsRef, SparseRowsRef};
 use serde::{Deserialize, Serialize};
 
 use super::packed::{Family, PerPrecision};
+use super::prepared;
 use crate::random::{Draws, Stream};
-use crate::{Error, Kernel, Result, Rows, Scalar};
+use crate::{Error, Kernel, OwnedRows, Result, Rows, Scalar};
 
 /// How a polynomial kernel is sketched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,8 +47,7 @@ impl Sketch {
     }
 
     pub(super) fn validate(self, kernel: &Kernel, features: usize) -> Result<()> {
-        let polynomial = if let Kernel::Restricted { kernel, .. } = kernel { kernel } else { kernel };
-        if !matches!(polynomial, Kernel::Polynomial { .. }) {
+        if !matches!(kernel.bare(), Kernel::Polynomial { .. }) {
             return Err(Error::Unsupported {
                 what: format!("a sketch of {kernel}"),
                 reason: "sketches are of powers of x·y",
@@ -69,8 +69,7 @@ impl Sketch {
 
     /// Numbers that a map of so many features keeps, in units of 20 bytes.
     pub(super) fn entries(self, kernel: &Kernel, columns: usize, features: usize) -> f64 {
-        let polynomial = if let Kernel::Restricted { kernel, .. } = kernel { kernel } else { kernel };
-        let &Kernel::Polynomial { degree, .. } = polynomial else { return 0.0 };
+        let &Kernel::Polynomial { degree, .. } = kernel.bare() else { return 0.0 };
         let variables = (columns + 1) as f64;
         let blocks = match self {
             Sketch::Tensor => f64::from(features.count_ones()),
@@ -86,10 +85,10 @@ pub(crate) struct Sketched {
     features: usize,
     degree: usize,
     columns: usize,
-    /// √(c/γ)
+    /// √c
     constant: f64,
-    /// γ^(p/2)
-    scale: f64,
+    /// √γ for each column, so that each factor of a product has its share and none overflows; none if it is 1.
+    factors: Vec<f64>,
     tables: Tables,
 }
 
@@ -140,8 +139,9 @@ impl Sketched {
             }
             Sketch::Product => product_tables(features / 2, degree, columns, c > 0.0, seed),
         };
-        let scale = libm::pow(gamma, 0.5 * degree as f64);
-        Sketched { features, degree, columns, constant: (c / gamma).sqrt(), scale, tables }
+        #[expect(clippy::float_cmp, reason = "one is one")]
+        let factors = if gamma == 1.0 { Vec::new() } else { vec![gamma.sqrt(); columns] };
+        Sketched { features, degree, columns, constant: c.sqrt(), factors, tables }
     }
 
     pub(super) fn output_dim(&self) -> usize {
@@ -170,7 +170,10 @@ impl Sketched {
     }
 
     pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+        debug_assert_eq!(rows.columns(), self.columns);
         let constant = T::from_f64(self.constant);
+        let scaled = prepared(rows, None, &self.factors);
+        let rows = &scaled.as_ref().map_or(*rows, OwnedRows::view);
         match &self.tables {
             Tables::Tensor { blocks, packed } => {
                 let packed = packed.get(|| {
@@ -186,7 +189,7 @@ impl Sketched {
                         places: &block.places,
                         signs,
                         constant,
-                        scale: T::from_f64(self.scale * share),
+                        scale: T::from_f64(share),
                         fft,
                     };
                     tensor(rows, &sketch, &mut out[start..], stride);
@@ -202,12 +205,11 @@ impl Sketched {
                     places,
                     turns,
                     constant,
-                    scale: T::from_f64(self.scale / (draws as f64).sqrt()),
+                    scale: T::from_f64((1.0 / draws as f64).sqrt()),
                 };
                 product(rows, &sketch, out, stride);
             }
         }
-        debug_assert_eq!(rows.columns(), self.columns);
     }
 }
 

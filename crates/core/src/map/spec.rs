@@ -397,7 +397,7 @@ impl MapSpec {
         } else {
             self.check(source.input_dim(), engine.memory_limit())?
         }
-        self.kernel.check_source(engine, source)?;
+        self.check_source(engine, source)?;
         let sample = Sample::of(engine, source, capacity(self, source.input_dim()), self.seed)?;
         let map = self.fit_to(engine, source, &sample)?;
         let certificate = Certificate::measure(engine, &map, &sample)?;

@@ -252,11 +252,11 @@ impl Model {
 
     /// The kernel has a value for every row, scaled as it sees them.
     fn check_domain<T: Scalar>(&self, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
-        let kernel = &self.map.spec().kernel;
+        let spec = self.map.spec();
         match self.encoder.scaling() {
-            _ if !kernel.has_domain() => Ok(()),
-            Some(scaling) => kernel.check_rows(&scaling.rows::<T, T>(rows).view(), first_row),
-            None => kernel.check_rows(rows, first_row),
+            _ if !spec.has_domain() => Ok(()),
+            Some(scaling) => spec.check_rows(&scaling.rows::<T, T>(rows).view(), first_row),
+            None => spec.check_rows(rows, first_row),
         }
     }
 

@@ -201,3 +201,44 @@ fn expressions_of_unbounded_work_are_refused() {
         assert_close(&[found], &[if order == 0 { 1.0 } else { length * length }], Relative(1e-12));
     }
 }
+
+/// One, two and three features of anything that has so few: as many as the recipe says, and no panic; products in products, and powers by other names, are what they stand for.
+#[test]
+fn few_features_are_features_too() {
+    let x = Matrix::from_fn(5, 6, |i, j| ((i * 6 + j) as f64 * 0.7).sin().abs());
+    for text in [
+        "poly(degree=2,c=1)*linear",
+        "poly(degree=3,c=1)*gaussian(sigma=2)",
+        "poly(degree=3)*poly(degree=2,c=1)",
+        "series(coefficients=[0,0,1])*gaussian(sigma=2)",
+        "series(coefficients=[0,0,0,2])[0..4]*linear",
+        "interactions(degree=3)*exponential(scale=2)",
+        "all_subsets*poly(degree=4)",
+        "monomials(degree=3)",
+    ] {
+        for features in [1, 2, 3, 7] {
+            let kernel: Kernel = text.parse().unwrap();
+            let spec = MapSpec { kernel, method: Method::Compiled { bins: None }, features, seed: 1 };
+            let Ok(map) = spec.build(6) else { continue };
+            assert_eq!(map.output_dim(), spec.recipe(6).unwrap().unwrap().features, "{text} {features}");
+            let z = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+            assert!(z.as_slice().iter().all(|z| z.is_finite()), "{text} {features}");
+        }
+    }
+    let nested = Kernel::Product {
+        factors: vec![
+            Kernel::ArcCosine { order: 1 },
+            Kernel::Product { factors: vec![Kernel::polynomial(3, 1.0), Kernel::AllSubsets] },
+        ],
+    };
+    let spec = |kernel| MapSpec { kernel, method: Method::Compiled { bins: None }, features: 16, seed: 1 };
+    let flat = "arc_cosine(order=1)*poly(degree=3,c=1)*all_subsets".parse().unwrap();
+    let of = |kernel| spec(kernel).build(6).unwrap().transform(&engine(1), &Rows::from(&x)).unwrap();
+    assert_eq!(of(nested), of(flat));
+    // One power of x·y is sketched as a power, not projected again.
+    let recipe = spec("series(coefficients=[0,0,0,2])*gaussian(sigma=2)".parse().unwrap())
+        .recipe(40)
+        .unwrap()
+        .unwrap();
+    assert!(!format!("{recipe}").contains("projecting"), "{recipe}");
+}

@@ -56,6 +56,9 @@ fn regions_are_where_the_function_is_not_negative() {
         (vec![0.0, 0.0, 0.0], -1e-300, "Empty"),
         (vec![0.0, 0.0, 1.0], 0.0, "Everything"),
         (vec![0.0, 0.0, -1.0], 0.0, "Ball"),
+        // Spheres that are planes as far as can be seen.
+        (vec![1.0, 0.0, -1e-20], 0.0, "HalfSpace"),
+        (vec![1.0, -2.0, 1e-200], 0.5, "HalfSpace"),
     ];
     for (weights, intercept, name) in cases {
         let region = Region::of_separator(&weights, intercept).unwrap();
@@ -77,12 +80,7 @@ fn regions_are_where_the_function_is_not_negative() {
 
 #[test]
 fn separators_that_are_none_are_refused() {
-    for (weights, intercept) in [
-        (vec![], 1.0),
-        (vec![f64::NAN, 1.0], 0.0),
-        (vec![1.0, f64::INFINITY], 0.0),
-        (vec![1.0, 1e-320], 1e300),
-    ] {
+    for (weights, intercept) in [(vec![], 1.0), (vec![f64::NAN, 1.0], 0.0), (vec![1.0, f64::INFINITY], 0.0)] {
         assert!(Region::of_separator(&weights, intercept).is_err(), "{weights:?}");
     }
 }
@@ -175,6 +173,17 @@ fn interactions_of_sparse_rows_do_not_form_zeros() {
         wide.transform(&engine(1), &Rows::from(&Csr::<f64>::empty(40_000))).is_ok(),
         "no rows, no features"
     );
+    // A constant beside them, a factor, and some columns: still without zeros.
+    let spec = exact("constant + 0.25*interactions(degree=2)[3..40000]");
+    let z = spec.build(40_000).unwrap().transform_sparse(&engine(1), &Rows::from(&row)).unwrap();
+    assert_eq!(z.view().row(0).1, [1.0, 1.0, 1.5, 2.5, 3.0, 5.0, 7.5]);
+    // A row with too many products is refused, where the kernel's value is not.
+    let dense = Matrix::from_fn(2, 60, |i, _| f64::from(i as u8));
+    let hashed =
+        MapSpec { method: Method::Compiled { bins: None }, features: 64, ..exact("interactions(degree=9)") };
+    let error = hashed.build(60).unwrap().transform(&engine(1), &Rows::from(&dense)).unwrap_err().to_string();
+    assert!(error.contains("at row 1") && error.contains("lower the degree"), "{error}");
+    assert!(hashed.kernel.gram(&Rows::from(&dense), &Rows::from(&dense)).is_ok());
     // More features than 32 bits can number.
     let error = exact("interactions(degree=3)").build(40_000).unwrap_err().to_string();
     assert!(error.contains("32 bits") && error.contains("compiled"), "{error}");

@@ -143,7 +143,8 @@ fn exact_values_are_those_of_naive_counts() {
         let counts: Vec<Counts> = TEXTS.iter().map(|text| naive(&grams, text)).collect();
         for (a, x) in TEXTS.iter().zip(&counts) {
             for (b, y) in TEXTS.iter().zip(&counts) {
-                assert_eq!(sequence.exact(a, b).unwrap(), inner(x, y), "{sequence} of {a:?} and {b:?}");
+                let off = sequence.exact(a, b).unwrap() - inner(x, y);
+                assert!(off.abs() <= 0.0, "{sequence} of {a:?} and {b:?}: off by {off}");
             }
         }
     }
@@ -156,7 +157,7 @@ proptest! {
     ) {
         let grams = kinds()[kind].clone();
         let exact = Sequence::new(grams.clone()).exact(&a, &b).unwrap();
-        prop_assert_eq!(exact, inner(&naive(&grams, &a), &naive(&grams, &b)));
+        prop_assert!((exact - inner(&naive(&grams, &a), &naive(&grams, &b))).abs() <= 0.0);
     }
 }
 
@@ -599,7 +600,7 @@ fn numbers_are_scaled_and_hashed_columns_are_not() {
     let scaling = model.encoder().scaling().unwrap();
     assert_eq!((scaling.shift().len(), scaling.factor().len()), (1, 65));
     assert!((scaling.shift()[0] - 20.5).abs() < 1.0 && scaling.factor()[0] < 0.5);
-    assert!(scaling.factor()[1..].iter().all(|factor| *factor == 1.0));
+    assert!(scaling.factor()[1..].iter().all(|factor| (factor - 1.0).abs() <= 0.0));
     // A stored row and one whose number is zero.
     let rows = Csr::new(65, vec![0, 2, 3], vec![0, 5, 5], vec![21.0, 2.0, 3.0]).unwrap();
     let scaled = scaling.rows::<f64, f64>(&Rows::from(&rows));

@@ -210,3 +210,24 @@ fn sketches_are_refused_where_there_are_none() {
         assert!(error.contains(part), "{text}: {error}");
     }
 }
+
+/// Small γ and long rows: each factor of a product has its share of γ, so that no intermediate number overflows where the kernel is moderate. Single precision follows double.
+#[test]
+fn long_rows_and_small_gammas_do_not_overflow() {
+    let x = Matrix::from_fn(6, 100, |i, j| 255.0 * (((i * 100 + j) as f64 * 0.37).sin()).abs());
+    let single = Matrix::from_fn(6, 100, |i, j| x.row(i)[j] as f32);
+    for sketch in [Sketch::Tensor, Sketch::Product] {
+        for degree in [8, 12, 30] {
+            let kernel = Kernel::Polynomial { degree, gamma: 1.0 / (100.0 * 255.0 * 255.0), c: 0.5 };
+            let spec = MapSpec { kernel, method: Method::Sketch { sketch }, features: 256, seed: 2 };
+            let map = spec.build(100).unwrap();
+            let double = map.transform(&engine(1), &Rows::from(&x)).unwrap();
+            let found = map.transform(&engine(1), &Rows::from(&single)).unwrap();
+            let size = double.as_slice().iter().fold(0.0f64, |most, z| most.max(z.abs()));
+            assert!(size.is_finite() && size > 0.0);
+            for (a, b) in found.as_slice().iter().zip(double.as_slice()) {
+                assert!((f64::from(*a) - b).abs() <= 1e-3 * size, "{sketch:?} {degree}: {a} and {b}");
+            }
+        }
+    }
+}
