@@ -4,7 +4,8 @@ use bochner::certify::{self, Kept};
 use bochner::kernel::definiteness;
 use bochner::map::Region;
 use bochner::{
-    AnyRows, Engine, Error, Event, FourierForm, Kernel, MapSpec, Matrix, Method, Result, Rows, Scalar,
+    AnyRows, Engine, Error, Event, FourierForm, Kernel, MapSpec, Matrix, Method, Projection, Result, Rows,
+    Scalar,
 };
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -249,16 +250,35 @@ pub(crate) fn dimension_for(
     epsilon: f64,
     delta: f64,
 ) -> PyResult<usize> {
+    let (how, kept) = asked(projection, kept)?;
+    certify::dimension_for(how, kept, (points, columns), epsilon, delta).map_err(to_python)
+}
+
+/// How far all pairs of points may be off after a projection (JSON) to so many outputs, with probability 1 − delta.
+#[pyfunction]
+pub(crate) fn epsilon_for(
+    projection: &str,
+    kept: &str,
+    points: u64,
+    columns: usize,
+    dimension: usize,
+    delta: f64,
+) -> PyResult<f64> {
+    let (how, kept) = asked(projection, kept)?;
+    certify::epsilon_for(how, kept, (points, columns), dimension, delta).map_err(to_python)
+}
+
+/// A projection and what it is to keep.
+fn asked(projection: &str, kept: &str) -> PyResult<(Projection, Kept)> {
     let how = serde_json::from_str(projection).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let kept = match kept {
-        "distances" => Kept::Distances,
-        "inner_products" => Kept::InnerProducts,
+    match kept {
+        "distances" => Ok((how, Kept::Distances)),
+        "inner_products" => Ok((how, Kept::InnerProducts)),
         other => {
             let text = format!("expected kept to be distances or inner_products, found {other}");
-            return Err(PyValueError::new_err(text));
+            Err(PyValueError::new_err(text))
         }
-    };
-    certify::dimension_for(how, kept, (points, columns), epsilon, delta).map_err(to_python)
+    }
 }
 
 /// The lemma of Johnson and Lindenstrauss with its usual constant.

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::kernel::{
-        canonical_kernel, check_gram, diagonal, dimension_for, distances, explain, features_for,
+        canonical_kernel, check_gram, diagonal, dimension_for, distances, epsilon_for, explain, features_for,
         features_for_distance, gram, grids_for, johnson_lindenstrauss, landmarks_for_margin,
         margin_dimension, region_of,
     };

@@ -142,6 +142,18 @@ impl Map {
         self.model.map().landmarks().map(|rows| array(py, rows.clone())).transpose()
     }
 
+    /// Whether `transform_sparse` has features.
+    #[getter]
+    fn has_sparse(&self) -> bool {
+        self.model.map().has_sparse()
+    }
+
+    /// Rows that two columns of a sparse projection share at worst, what the theorem wants it to be at most, and how many pairs were looked at; none for other maps.
+    #[getter]
+    fn worst_overlap(&self) -> Option<(usize, f64, u64)> {
+        self.model.map().worst_overlap().map(|found| (found.worst, found.limit, found.pairs))
+    }
+
     /// The kernel, as text.
     #[getter]
     fn kernel(&self) -> String {

@@ -77,7 +77,7 @@ impl Certificate {
         engine.phase("certificate", sample.population(), |check| {
             let rows = Probe::new(map, sample);
             let bound = Bound::of(&rows, sample.population(), &|done| check(done / 2.0))?;
-            let measured = if bound == Bound::NoApproximation {
+            let measured = if matches!(bound, Bound::NoApproximation | Bound::Exact) {
                 None
             } else {
                 Measured::of(&rows, &|done| check((1.0 + done) / 2.0))?
