@@ -45,7 +45,7 @@ impl<'a, T: Element> Slots<'a, T> {
         to.extend(self.columns.iter().map(|&column| match self.places.get(column as usize) {
             Some(&place) => {
                 let sign = self.signs[column as usize].to_f64();
-                roots[place as usize * r & (roots.len() - 1)].map(|part| T::from_f64(part.to_f64() * sign))
+                roots[(place as usize * r) & (roots.len() - 1)].map(|part| T::from_f64(part.to_f64() * sign))
             }
             None => [T::default(); 2],
         }));
@@ -106,4 +106,16 @@ pub(crate) unsafe fn add<T: Element, L: Lanes<Elem = T>>(
         // SAFETY: both hold N elements.
         unsafe { L::load(x.as_ptr()).mul_add(L::splat(sign), L::load(sum.as_ptr())).store(sum.as_mut_ptr()) };
     }
+}
+
+/// The first frequencies r of all combs of teeth R = `apart`: each r but 0 and R/2 or else R − r, bits reversed as in `fft.rs`.
+pub(crate) fn firsts(apart: usize) -> impl Iterator<Item = usize> {
+    let levels = apart.ilog2().saturating_sub(1);
+    (0..levels).flat_map(move |s| {
+        let bits = levels - 1 - s;
+        (0..1usize << bits).map(move |i| {
+            let reversed = if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
+            (4 * reversed + 1) << s
+        })
+    })
 }
