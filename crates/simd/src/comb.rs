@@ -107,3 +107,15 @@ pub(crate) unsafe fn add<T: Element, L: Lanes<Elem = T>>(
         unsafe { L::load(x.as_ptr()).mul_add(L::splat(sign), L::load(sum.as_ptr())).store(sum.as_mut_ptr()) };
     }
 }
+
+/// The first frequencies r of all combs of teeth R = `apart`: each r but 0 and R/2 or else R − r, bits reversed as in `fft.rs`.
+pub(crate) fn firsts(apart: usize) -> impl Iterator<Item = usize> {
+    let levels = apart.ilog2().saturating_sub(1);
+    (0..levels).flat_map(move |s| {
+        let bits = levels - 1 - s;
+        (0..1usize << bits).map(move |i| {
+            let reversed = if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
+            (4 * reversed + 1) << s
+        })
+    })
+}

@@ -261,3 +261,18 @@ pub(crate) unsafe fn real_transform<T: Element, L: Lanes<Elem = T>, const R: usi
         }
     }
 }
+
+/// The product of complex positions, in place.
+///
+/// # Safety
+/// The processor has the instructions of `L`.
+#[inline(always)]
+pub(crate) unsafe fn multiply<T: Element, L: Lanes<Elem = T>>(product: &mut [T], factor: &[T]) {
+    for (product, factor) in product.chunks_exact_mut(2 * L::N).zip(factor.chunks_exact(2 * L::N)) {
+        // SAFETY: both hold two vectors.
+        unsafe {
+            let to = product.as_mut_ptr();
+            Complex::<L>::load(to).mul(Complex::load(factor.as_ptr())).store(to);
+        }
+    }
+}

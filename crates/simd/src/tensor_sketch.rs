@@ -12,9 +12,9 @@
 //! first-level cache. Measured for 64 columns, 4,096 buckets and degree 3 with AVX-512: half of the time goes into the transforms and
 //! products, at two thirds of the processor's arithmetic; a quarter each into what combs start from and into writing the features.
 
-use crate::comb::{Slots, add};
+use crate::comb::{Slots, add, firsts};
 use crate::dispatch::{Task, dispatch};
-use crate::fft::{Complex, Fft, real_transform, transform};
+use crate::fft::{Fft, multiply, real_transform, transform};
 use crate::lanes::{Lanes, MOST_LANES};
 use crate::row::{Output, check_sparse, holds};
 use crate::structured::Source;
@@ -281,30 +281,6 @@ impl<T: Element> SketchedRows<'_, T> {
             }
             x[..L::N].fill(self.sketch.constant);
             add::<T, L>(&places[self.columns..], &signs[self.columns..], &x[..L::N], sums);
-        }
-    }
-}
-
-/// The first frequencies of all combs of multiples of `apart`, in the order of the features.
-fn firsts(apart: usize) -> impl Iterator<Item = usize> {
-    let levels = apart.ilog2().saturating_sub(1);
-    (0..levels).flat_map(move |s| {
-        let bits = levels - 1 - s;
-        (0..1usize << bits).map(move |i| {
-            let reversed = if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) };
-            (4 * reversed + 1) << s
-        })
-    })
-}
-
-/// The product of complex positions, in place.
-#[inline(always)]
-unsafe fn multiply<T: Element, L: Lanes<Elem = T>>(product: &mut [T], factor: &[T]) {
-    for (product, factor) in product.chunks_exact_mut(2 * L::N).zip(factor.chunks_exact(2 * L::N)) {
-        // SAFETY: both hold two vectors.
-        unsafe {
-            let to = product.as_mut_ptr();
-            Complex::<L>::load(to).mul(Complex::load(factor.as_ptr())).store(to);
         }
     }
 }

@@ -9,7 +9,7 @@
 use crate::lanes::{Lanes, MOST_LANES};
 use crate::row::Output;
 use crate::structured::Source;
-use crate::{Element, SparseRowsRef};
+use crate::{Element, RowsRef, SparseRowsRef};
 
 /// Rows that stand in lanes together.
 #[derive(Clone, Copy)]
@@ -40,29 +40,7 @@ pub(crate) unsafe fn to_lanes<T: Element, L: Lanes<Elem = T>>(
 ) {
     let to = &mut to[..columns * L::N];
     match *source {
-        Source::Dense { rows, .. } => {
-            let row = |lane: usize| &rows.data[(group.first + lane) * rows.stride + start..][..columns];
-            let whole = columns / L::N * L::N;
-            for j in (0..whole).step_by(L::N) {
-                // SAFETY: rows and output hold N elements from here on.
-                unsafe {
-                    let mut tile = [L::constant(0.0); MOST_LANES];
-                    for lane in 0..group.count {
-                        tile[lane] = L::load(row(lane)[j..].as_ptr());
-                    }
-                    let tile = transposed(tile);
-                    for k in 0..L::N {
-                        tile[k].store(to.as_mut_ptr().add((j + k) * L::N));
-                    }
-                }
-            }
-            to[whole * L::N..].fill(T::default());
-            for lane in 0..group.count {
-                for j in whole..columns {
-                    to[j * L::N + lane] = row(lane)[j];
-                }
-            }
-        }
+        Source::Dense { rows, .. } => unsafe { dense_to_lanes::<T, L>(rows, group, start, columns, to) },
         Source::Sparse(SparseRowsRef { starts, indices, values }) => {
             to.fill(T::default());
             for lane in 0..group.count {
@@ -71,6 +49,38 @@ pub(crate) unsafe fn to_lanes<T: Element, L: Lanes<Elem = T>>(
                     to[k as usize * L::N + lane] = x;
                 }
             }
+        }
+    }
+}
+
+/// Squares of N × N entries in registers, what is left of the columns one by one.
+#[inline(always)]
+unsafe fn dense_to_lanes<T: Element, L: Lanes<Elem = T>>(
+    rows: RowsRef<'_, T>,
+    group: Group,
+    start: usize,
+    columns: usize,
+    to: &mut [T],
+) {
+    let row = |lane: usize| &rows.data[(group.first + lane) * rows.stride + start..][..columns];
+    let whole = columns / L::N * L::N;
+    for j in (0..whole).step_by(L::N) {
+        // SAFETY: rows and output hold N elements from here on.
+        unsafe {
+            let mut tile = [L::constant(0.0); MOST_LANES];
+            for lane in 0..group.count {
+                tile[lane] = L::load(row(lane)[j..].as_ptr());
+            }
+            let tile = transposed(tile);
+            for k in 0..L::N {
+                tile[k].store(to.as_mut_ptr().add((j + k) * L::N));
+            }
+        }
+    }
+    to[whole * L::N..].fill(T::default());
+    for lane in 0..group.count {
+        for j in whole..columns {
+            to[j * L::N + lane] = row(lane)[j];
         }
     }
 }
