@@ -9,7 +9,7 @@
 //! additions and q complex products a degree and row. Wacker, Kanagawa, Filippone (2022).
 //!
 //! What limits it is the first-level cache: with q = 128 each vector is written four times a degree for nine operations, and a third of the
-//! time measured would do for these alone. A fifth of it goes into writing the features.
+//! time measured would do for these alone. A quarter of it goes into writing the features.
 
 use crate::dispatch::{Task, dispatch};
 use crate::fft::Complex;
