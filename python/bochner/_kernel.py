@@ -7,6 +7,7 @@ names for the same kernels, ``"rbf"`` and ``"laplacian"``, are understood.
 
 from __future__ import annotations
 
+import re
 from numbers import Real
 from typing import Any
 
@@ -32,6 +33,20 @@ _FAMILIES = {"gaussian", "laplace", "exponential", "cauchy", "sinc", "radial_sin
 
 #: scikit-learn's names.
 _OTHER_NAMES = {"rbf": "gaussian", "laplacian": "laplace"}
+
+
+#: Kernels of texts, and what is in brackets: names of columns, which may be anything.
+_OF_TEXTS = re.compile(r"\b(spectrum|gapped|mismatch|characters|words)\b")
+_COLUMNS = re.compile(r"\[[^\]]*\]")
+
+
+def refuse_texts(kernel: str | Kernel | None) -> None:
+    """A kernel of texts is refused before rows are read as numbers."""
+    if kernel is not None and _OF_TEXTS.search(_COLUMNS.sub("", str(kernel))):
+        raise ValueError(
+            f"expected a kernel of numbers, found {kernel}, which is one of texts: put SequenceFeatures in a pipeline or "
+            "ColumnTransformer before the estimator, or use bochner fit"
+        )
 
 
 def _named(kernel: str | Kernel) -> str:

@@ -144,7 +144,7 @@ def dimension_for(
     delta : float, default=0.05
         The chance that a pair is further off, over the seed.
     kind : {"gaussian", "signs", "orthonormal", "hadamard", "sparse"}, default="gaussian"
-        Of :class:`~bochner.RandomProjection`. For ``"sparse"`` Chebyshev's inequality is all that is used, and the number is large.
+        Of :class:`~bochner.RandomProjection`. For ``"sparse"`` it is the best of Chebyshev's inequality and higher moments, and the number is large.
     kept : {"distances", "inner_products"}, default="distances"
         What is to be kept.
     nonzeros : int or "theorem", default=8
@@ -163,8 +163,10 @@ def dimension_for(
     """
     if kept not in ("distances", "inner_products"):
         raise ValueError(f"expected kept to be 'distances' or 'inner_products', found {kept!r}")
-    from .projections import projection
+    from .projections import KINDS, projection
 
+    if kind not in KINDS:
+        raise ValueError(f"expected kind to be {', '.join(map(repr, KINDS[:-1]))} or {KINDS[-1]!r}, found {kind!r}")
     return _core.dimension_for(json.dumps(projection(kind, nonzeros)), kept, points, n_features, epsilon, delta)
 
 

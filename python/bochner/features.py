@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._certificate import Certificate
 from ._core import Map
-from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows
+from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows, refuse_texts
 from ._method import CHOICES, METHODS, fourier, landmarks
 from ._validation import (
     COMPONENTS,
@@ -69,21 +69,23 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _make(self, make, X):
         """What ``make`` gives for the rows and the parameters."""
+        refuse_texts(getattr(self, "kernel", None))
         with keeping_the_last_fit(self):
             rows = check_rows(self, X, reset=True)
+            features = self._features(rows)
             method, names = self._method(), getattr(self, "feature_names_in_", None)
             return make(
                 rows,
                 kernel=self._kernel_text(rows),
                 method=None if method is None else json.dumps(method),
-                features=self._features(rows),
+                features=features,
                 seed=seed_of(self.random_state),
                 threads=threads_of(self.n_jobs),
                 columns=None if names is None else list(names),
             )
 
     def _features(self, rows: Any) -> int:
-        """The number of features that is asked for."""
+        """The number of features that is asked for; known before :meth:`_method` is called."""
         return int(self.n_components)
 
     def _keep(self, fitted: Map) -> None:
@@ -107,6 +109,10 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         return self._map.transform(check_rows(self, X, reset=False), threads_of(self.n_jobs))
+
+    def _csr(self, ends, columns, values) -> sp.csr_matrix:
+        """What the library's sparse transforms give, as SciPy has it."""
+        return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
 
     def _kernel_text(self, rows: Any) -> str:
         """The kernel with the width that was given, or the usual one."""
@@ -629,9 +635,6 @@ class BinningFeatures(_KernelFeatures):
         fitted, features = self._make(Map.fit_transform_sparse, X)
         self._keep(fitted)
         return self._csr(*features)
-
-    def _csr(self, ends, columns, values):
-        return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
 
     def _method(self) -> dict[str, Any]:
         if self.bins == "fitted":

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ._certificate import Certificate
 from ._core import Model
-from ._kernel import GAMMA, KERNEL_CONSTRAINTS, kernel_text
+from ._kernel import GAMMA, KERNEL_CONSTRAINTS, kernel_text, refuse_texts
 from ._labels import classes_of, labels_of
 from ._method import METHODS
 from ._validation import (
@@ -304,6 +304,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self : object
             The fitted regressor.
         """
+        refuse_texts(self.kernel)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
             X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
@@ -362,6 +363,7 @@ class Classifies(ClassifierMixin):
         self : object
             The fitted classifier.
         """
+        refuse_texts(self.kernel)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
             X, y = validate_data(self, X, y, **ROWS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, combinations, combinations_with_replacement
 from math import comb
 from numbers import Integral, Real
 from typing import Any
@@ -10,14 +12,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from ._core import region_of
+from ._core import Map, region_of
 from ._validation import SHARED_CONSTRAINTS, check_rows, threads_of
 from .features import _KernelFeatures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Region:
     """Where a linear function of (x, ‖x‖²) is not negative.
 
@@ -80,6 +82,10 @@ class Region:
             One for each row.
         """
         X = np.asarray(X, dtype=np.float64)
+        vector = self.normal if self.kind == "half-space" else self.centre
+        if X.ndim != 2 or vector is not None and X.shape[1] != len(vector):
+            columns = "" if vector is None else f" of {len(vector)} columns"
+            raise ValueError(f"expected rows{columns}, as an array of two dimensions, found one of shape {X.shape}: give rows as they were before lifting")
         if self.kind in ("ball", "outside"):
             distance = np.sqrt(((X - self.centre) ** 2).sum(axis=1))
             return distance <= self.radius if self.kind == "ball" else distance >= self.radius
@@ -129,6 +135,7 @@ class Lifting(_KernelFeatures):
     Notes
     -----
     Sparse rows give sparse features of ``"interactions"`` and of unit weights: products of entries that are not zero, found without forming the others.
+    Features are in the order of their degrees, the constant first; those of one degree by their last column, then by the one before it: x0², x0·x1, x1², x0·x2.
 
     Examples
     --------
@@ -200,7 +207,75 @@ class Lifting(_KernelFeatures):
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        if not sp.issparse(rows) or self.kernel_.split("(")[0] not in ("interactions", "monomials"):
-            return self._map.transform(rows, threads_of(self.n_jobs))
-        ends, columns, values = self._map.transform_sparse(rows, threads_of(self.n_jobs))
-        return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
+        if sp.issparse(rows) and self._products is not None:
+            return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
+        return self._map.transform(rows, threads_of(self.n_jobs))
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns; None has those of the rows that were fitted, or ``x0``, ``x1``, ….
+
+        Returns
+        -------
+        feature_names_out : ndarray of str objects
+            Products as scikit-learn's ``PolynomialFeatures`` writes them, such as ``"x0 x1^2"``, and ``"‖x‖²"`` for the parabola's height. Monomials with multinomial weights are numbered only.
+        """
+        check_is_fitted(self)
+        if self._products is None and not self._parabolic:
+            return super().get_feature_names_out(input_features)
+        names = _check_feature_names_in(self, input_features)
+        if self._parabolic:
+            return np.array([*names, "‖x‖²"], dtype=object)
+        degree, repeated, constant = self._products
+        written = (_written(product, names) for product in _products(len(names), degree, repeated))
+        return np.array([*["1"] * constant, *written], dtype=object)
+
+    def _fitted(self, X) -> Map:
+        return self._make(self._fit_or_count, X)
+
+    def _fit_or_count(self, rows: Any, **words: Any) -> Map:
+        """A fitted map; where there are too many features, how many."""
+        try:
+            return Map.fit(rows, **words)
+        except (MemoryError, ValueError) as error:
+            columns, degree = rows.shape[1], int(self.degree)
+            count = self._count(columns)
+            if self.kind == "parabolic" or isinstance(error, ValueError) and count < 2**32:
+                raise
+            raise type(error)(
+                f"expected features that can be held, found {count:,} monomials up to degree {degree} of {columns} columns: lower degree, or use SketchFeatures"
+            ) from error
+
+    def _count(self, columns: int) -> int:
+        """Products of so many columns, and the constant."""
+        degree = int(self.degree)
+        if self.kind == "interactions":
+            return sum(comb(columns, k) for k in range(1, degree + 1))
+        return comb(columns + degree, degree) - (not self.include_bias)
+
+    def _keep(self, fitted: Map) -> None:
+        super()._keep(fitted)
+        # What names and sparse features are made of: as it was when the map was made.
+        self._parabolic = self.kind == "parabolic"
+        self._products = None
+        if self.kind == "interactions":
+            self._products = (int(self.degree), False, False)
+        elif self.kind == "polynomial" and self.weights == "unit":
+            self._products = (int(self.degree), True, bool(self.include_bias))
+
+
+def _products(columns: int, degree: int, repeated: bool) -> Iterator[tuple[int, ...]]:
+    """Columns of all products, in the library's order: by degree, then by the last column, the one before it and so on."""
+    choose = combinations_with_replacement if repeated else combinations
+    of = (sorted(choose(range(columns), k), key=lambda product: product[::-1]) for k in range(1, degree + 1))
+    return chain.from_iterable(of)
+
+
+def _written(product: tuple[int, ...], names: Any) -> str:
+    """A product as scikit-learn writes it."""
+    powers = ((names[column], product.count(column)) for column in dict.fromkeys(product))
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers)

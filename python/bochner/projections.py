@@ -9,8 +9,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import johnson_lindenstrauss
-from ._validation import COMPONENTS, SHARED_CONSTRAINTS
+from ._validation import COMPONENTS, SHARED_CONSTRAINTS, check_rows, threads_of
 from .features import _KernelFeatures
+
+#: Kinds of projections.
+KINDS = ("gaussian", "signs", "orthonormal", "hadamard", "sparse")
 
 #: Of the lemma, where the number of outputs is left to it.
 DELTA = 0.05
@@ -33,6 +36,8 @@ class RandomProjection(_KernelFeatures):
         Entries of each column of ``"sparse"``: 8 is practice, ``"theorem"`` is ⌈√(m ln d)⌉, 1 is feature hashing; never more than outputs.
     signed : bool, default=True
         Whether entries of ``"sparse"`` have random signs. Without them inner products of rows without negative entries are too large in the mean.
+    dense_output : bool, default=True
+        Whether outputs are an array. False gives a sparse matrix of those of ``"sparse"``, for few ``nonzeros`` and rows with few entries; those of the other kinds are an array in any case.
     random_state : int, RandomState instance or None, default=None
         Of all chance. The same integer gives the same projection here, on the command line and in Rust.
     n_jobs : int or None, default=None
@@ -75,10 +80,11 @@ class RandomProjection(_KernelFeatures):
     _parameter_constraints: dict[str, list[Any]] = {
         **SHARED_CONSTRAINTS,
         "n_components": [COMPONENTS, StrOptions({"auto"})],
-        "kind": [StrOptions({"gaussian", "signs", "orthonormal", "hadamard", "sparse"})],
+        "kind": [StrOptions(set(KINDS))],
         "eps": [Interval(Real, 0, 1, closed="neither")],
         "nonzeros": [Interval(Integral, 1, None, closed="left"), StrOptions({"theorem"})],
         "signed": ["boolean"],
+        "dense_output": ["boolean"],
     }
 
     def __init__(
@@ -89,6 +95,7 @@ class RandomProjection(_KernelFeatures):
         eps=0.1,
         nonzeros=8,
         signed=True,
+        dense_output=True,
         random_state=None,
         n_jobs=None,
     ):
@@ -97,12 +104,34 @@ class RandomProjection(_KernelFeatures):
         self.eps = eps
         self.nonzeros = nonzeros
         self.signed = signed
+        self.dense_output = dense_output
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def transform(self, X):
+        """Project rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : {ndarray, csr_matrix} of shape (n_samples, n_components_)
+            Outputs, in single precision if the rows are, in double otherwise; sparse for ``dense_output=False`` and ``kind="sparse"``.
+        """
+        if self.dense_output or self.kind != "sparse":
+            return super().transform(X)
+        check_is_fitted(self)
+        return self._csr(*self._map.transform_sparse(check_rows(self, X, reset=False), threads_of(self.n_jobs)))
+
     def _features(self, rows: Any) -> int:
-        if self.n_components != "auto":
-            return int(self.n_components)
+        self._asked = int(self.n_components) if self.n_components != "auto" else self._by_the_lemma(rows)
+        return self._asked
+
+    def _by_the_lemma(self, rows: Any) -> int:
+        """Outputs that keep the distances among as many rows."""
         found = johnson_lindenstrauss(rows.shape[0], float(self.eps), DELTA)
         if found > rows.shape[1]:
             raise ValueError(
@@ -111,7 +140,7 @@ class RandomProjection(_KernelFeatures):
         return found
 
     def _method(self) -> dict[str, Any]:
-        return {"kind": "projection", "how": projection(self.kind, self.nonzeros, self.signed, self.n_components)}
+        return {"kind": "projection", "how": projection(self.kind, self.nonzeros, self.signed, self._asked)}
 
     def _kernel_text(self, rows: Any) -> str:
         return "linear"
@@ -123,11 +152,11 @@ class RandomProjection(_KernelFeatures):
         return self._map.output_dim
 
 
-def projection(kind: str, nonzeros: int | str = 8, signed: bool = True, most: int | str = "auto") -> dict[str, Any]:
-    """A projection in the words of the model file."""
+def projection(kind: str, nonzeros: int | str = 8, signed: bool = True, most: int | None = None) -> dict[str, Any]:
+    """A projection in the words of the model file, with no more than ``most`` entries in a column."""
     if kind != "sparse":
         return {"kind": kind}
     if nonzeros == "theorem":
         return {"kind": "sparse", "nonzeros": {"kind": "theorem"}, "signed": bool(signed)}
-    count = int(nonzeros) if most == "auto" else min(int(nonzeros), int(most))
+    count = int(nonzeros) if most is None else min(int(nonzeros), most)
     return {"kind": "sparse", "nonzeros": {"kind": "count", "count": count}, "signed": bool(signed)}

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Set
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._core import Texts
 from ._validation import SHARED_CONSTRAINTS, seed_of, threads_of
+
+#: The longest pieces.
+LONGEST = 64
 
 
 class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -37,7 +42,7 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ngram_range : tuple (min_n, max_n), default=(1, 2)
         Of ``"characters"`` and ``"words"``.
     tf_idf : bool, default=False
-        Whether pieces that many texts have count less: times ln((1 + n)/(1 + df)) + 1, fitted to the texts.
+        Whether pieces that many texts have count less: times ln((1 + n)/(1 + df)) + 1, fitted to the texts. How many have a piece is counted in 2¹⁸ slots, so that rare pieces may share one with frequent ones.
     normalise : bool, default=True
         Whether rows are brought to length 1; that of a text without pieces stays zero.
     n_components : int, default=4096
@@ -81,9 +86,9 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     _parameter_constraints: dict[str, list[Any]] = {
         **SHARED_CONSTRAINTS,
         "grams": [StrOptions({"spectrum", "gapped", "mismatch", "characters", "words"})],
-        "k": [Interval(Integral, 1, 64, closed="both")],
-        "length": [Interval(Integral, 1, 64, closed="both")],
-        "mismatches": [Interval(Integral, 0, 64, closed="both")],
+        "k": [Interval(Integral, 1, LONGEST, closed="both")],
+        "length": [Interval(Integral, 1, LONGEST, closed="both")],
+        "mismatches": [Interval(Integral, 0, LONGEST, closed="both")],
         "alphabet": [str],
         "ngram_range": [tuple],
         "tf_idf": ["boolean"],
@@ -127,16 +132,19 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _grams(self) -> dict[str, Any]:
         """What is counted, in the words of the model file."""
         if self.grams in ("characters", "words"):
-            if len(self.ngram_range) != 2:
-                raise ValueError(f"expected ngram_range to be two numbers, found {self.ngram_range!r}")
+            whole = all(isinstance(n, Integral) for n in self.ngram_range)
+            if len(self.ngram_range) != 2 or not whole or not 1 <= self.ngram_range[0] <= self.ngram_range[1] <= LONGEST:
+                raise ValueError(f"expected ngram_range to be two integers (min_n, max_n) with 1 <= min_n <= max_n <= {LONGEST}, found {self.ngram_range!r}")
             low, high = (int(n) for n in self.ngram_range)
-            if not 1 <= low <= high:
-                raise ValueError(f"expected ngram_range to be (min_n, max_n) with 1 <= min_n <= max_n, found {self.ngram_range!r}")
             return {"kind": self.grams, "from": low, "to": high}
         found: dict[str, Any] = {"kind": self.grams, "k": int(self.k)}
         if self.grams == "gapped":
+            if self.k > self.length:
+                raise ValueError(f"expected k to be at most length, found k={self.k} with length={self.length}: raise length or lower k")
             found["length"] = int(self.length)
         if self.grams == "mismatch":
+            if self.mismatches > self.k:
+                raise ValueError(f"expected mismatches to be at most k, found mismatches={self.mismatches} with k={self.k}: lower mismatches")
             found |= {"mismatches": int(self.mismatches), "alphabet": self.alphabet}
         return found
 
@@ -147,27 +155,34 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : iterable of str
-            Texts.
+            Texts, or a table whose one column they are.
         y : Ignored
             Present for scikit-learn's sake.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each text counts.
+            How often each text counts, for ``tf_idf``.
 
         Returns
         -------
         self : object
             The fitted transformer.
         """
+        grams, texts = self._grams(), _texts_of(X)
+        if self.nonzeros > self.n_components:
+            raise ValueError(
+                f"expected nonzeros to be at most n_components, found nonzeros={self.nonzeros} with n_components={self.n_components}: lower nonzeros"
+            )
         sequence = {
-            "grams": self._grams(),
+            "grams": grams,
             "tf_idf": bool(self.tf_idf),
             "normalise": bool(self.normalise),
             "width": int(self.n_components),
             "nonzeros": int(self.nonzeros),
             "seed": seed_of(self.random_state),
         }
-        weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
-        self._texts = Texts.fit(X, sequence=json.dumps(sequence), threads=threads_of(self.n_jobs), weights=weights)
+        weights = None
+        if sample_weight is not None:
+            weights = np.ascontiguousarray(_check_sample_weight(sample_weight, texts, dtype=np.float64, ensure_non_negative=True))
+        self._texts = Texts.fit(texts, sequence=json.dumps(sequence), threads=threads_of(self.n_jobs), weights=weights)
         self.kernel_ = self._texts.kernel
         self._n_features_out = self._texts.width
         return self
@@ -178,7 +193,7 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : iterable of str
-            Texts.
+            Texts, or a table whose one column they are.
 
         Returns
         -------
@@ -186,9 +201,57 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Hashed counts.
         """
         check_is_fitted(self)
-        parts = self._texts.transform(X, threads_of(self.n_jobs), self.dtype is np.float32)
+        parts = self._texts.transform(_texts_of(X), threads_of(self.n_jobs), self.dtype is np.float32)
         ends, columns, values = parts
         return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._texts.width))
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        """Fit to texts, then count and hash them: each is read once, so that a generator will do.
+
+        Parameters
+        ----------
+        X : iterable of str
+            Texts, or a table whose one column they are.
+        y : Ignored
+            Present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each text counts, for ``tf_idf``.
+
+        Returns
+        -------
+        X_new : csr_matrix of shape (n_samples, n_components)
+            Hashed counts.
+        """
+        texts = _texts_of(X)
+        return self.fit(texts, y, sample_weight).transform(texts)
+
+    def similarity(self, a, b) -> float:
+        """The kernel of two texts without hashing: what inner products of their rows estimate.
+
+        Parameters
+        ----------
+        a : str
+            A text.
+        b : str
+            Another.
+
+        Returns
+        -------
+        similarity : float
+            The cosine of their counts, or with ``normalise=False`` the inner product.
+
+        Examples
+        --------
+        >>> from bochner import SequenceFeatures
+        >>> features = SequenceFeatures(k=3, normalise=False).fit([])
+        >>> features.similarity("ACGTACG", "TACGT")
+        4.0
+        """
+        check_is_fitted(self)
+        for text in (a, b):
+            if not isinstance(text, str):
+                raise TypeError(f"expected two strings, found {type(text).__name__}: compare more texts by the inner products of their rows")
+        return self._texts.exact(a, b)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -196,3 +259,25 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.input_tags.two_d_array = False
         tags.requires_fit = True
         return tags
+
+
+def _texts_of(X: Any) -> list[Any]:
+    """Texts as a list, out of anything that has them in one column; that all are strings is left to the library, save for missing ones."""
+    if isinstance(X, (str, bytes)):
+        raise ValueError("expected an iterable of strings, found one string: put it in a list")
+    if isinstance(X, (Mapping, Set)):
+        raise ValueError(f"expected one column of texts, found a {type(X).__name__}: give its texts as a list, in their order")
+    if sp.issparse(X):
+        raise ValueError("expected one column of texts, found a sparse matrix: give texts as a list")
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) != 1:
+        if len(shape) != 2:
+            raise ValueError(f"expected one column of texts, found an array of {len(shape)} dimensions: give texts as a list")
+        if shape[1] != 1:
+            raise ValueError(f"expected one column of texts, found a table of {shape[1]} columns: choose one, as df['text']")
+        X = np.asarray(X).ravel()
+    texts = list(X)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str) and (text is None or is_scalar_nan(text) or is_pandas_na(text)):
+            raise ValueError(f"expected strings, found {text} at {place}: fill them in, as with fillna('')")
+    return texts

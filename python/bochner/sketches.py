@@ -30,7 +30,7 @@ class SketchFeatures(_KernelFeatures):
     c : float, default=0.0
         What is added, not negative; scikit-learn calls it ``coef0``.
     n_components : int, default=100
-        Features, D; fewer where the kernel has fewer of its own, and where ``"product"`` needs an even number.
+        Features, D; fewer where the kernel has fewer of its own, and one fewer where the number is odd and ``"product"`` needs an even one.
     method : {"auto", "product", "tensor"}, default="auto"
         ``"product"``: products of complex random signs, by Hadamard transforms, for dense rows. ``"tensor"``: count sketches multiplied as Fourier transforms (TensorSketch), for wide
         and sparse rows. ``"auto"`` has the monomials where they fit, else the one that suits the number of columns. Other kernels than the polynomial have ``"auto"`` only.
@@ -105,6 +105,11 @@ class SketchFeatures(_KernelFeatures):
         self.method = method
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _features(self, rows: Any) -> int:
+        asked = int(self.n_components)
+        # Products come in pairs; that there is no pair at all is for the library to say.
+        return asked - asked % 2 if self.method == "product" and asked > 1 else asked
 
     def _method(self) -> dict[str, Any]:
         if self.method == "auto":

@@ -1,5 +1,7 @@
 """Explicit features: exact kernels, sparse products, balls."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -45,10 +47,52 @@ def test_the_same_features_as_scikit_learn_in_another_order(X, lifting, theirs):
         ours, expected = lifting.fit_transform(rows), theirs.fit_transform(rows)
         if sp.issparse(expected):
             expected = expected.toarray()
-            assert sp.issparse(ours) or lifting.include_bias and lifting.kind == "polynomial"
-            ours = ours.toarray() if sp.issparse(ours) else ours
+            assert sp.issparse(ours) and ours.format == "csr"
+            ours = ours.toarray()
         # Columns as sets: each row of features, sorted.
         np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(expected, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "lifting",
+    [
+        Lifting("interactions", degree=1),
+        Lifting("interactions", degree=3),
+        Lifting("interactions", degree=6),
+        Lifting(weights="unit", degree=1),
+        Lifting(weights="unit", degree=4),
+        Lifting(weights="unit", degree=3, include_bias=False),
+    ],
+)
+def test_names_are_those_of_products(lifting):
+    """By value: distinct primes have distinct products."""
+    row = {"a": 2.0, "b": 3.0, "c": 5.0, "d": 7.0}
+    x = np.array([list(row.values())])
+    lifting.fit(x)
+
+    def value(name):
+        factors = (factor.split("^") for factor in name.split())
+        return np.prod([1.0 if f == ["1"] else row[f[0]] ** int((f + ["1"])[1]) for f in factors])
+
+    names = lifting.get_feature_names_out(list(row))
+    assert [value(name) for name in names] == lifting.transform(x)[0].tolist()
+    theirs = PolynomialFeatures(lifting.degree, interaction_only=lifting.kind == "interactions", include_bias="1" in names).fit(x)
+    assert sorted(names) == sorted(theirs.get_feature_names_out(list(row)))
+    assert set(lifting.get_feature_names_out()) == set(theirs.get_feature_names_out())
+
+
+def test_names_of_columns(X):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:, :2], columns=["u", "v"])
+    Z = Lifting("parabolic").set_output(transform="pandas").fit_transform(frame)
+    assert list(Z.columns) == ["u", "v", "‖x‖²"]
+    np.testing.assert_allclose(Z["‖x‖²"], Z["u"] ** 2 + Z["v"] ** 2)
+    unit = Lifting(weights="unit").fit(frame)
+    assert list(unit.get_feature_names_out()) == ["1", "u", "v", "u^2", "u v", "v^2"]
+    with pytest.raises(ValueError, match="input_features"):
+        unit.get_feature_names_out(["a", "b"])
+    assert list(unit.set_params(degree=5).get_feature_names_out()) == ["1", "u", "v", "u^2", "u v", "v^2"]
+    assert list(Lifting(degree=1).fit(frame).get_feature_names_out()) == ["lifting0", "lifting1", "lifting2"]
 
 
 def test_products_of_very_wide_rows():
@@ -88,6 +132,17 @@ def test_regions(rng, coef, intercept, kind):
     np.testing.assert_array_equal(region.contains(X), lifted @ coef + intercept >= 0)
 
 
+def test_regions_are_of_rows_of_their_width():
+    ball, everything = Region.of_separator([0, 0, -1], 4), Region.of_separator([0, 0, 0], 0)
+    for X, shape in [([0.0, 1.0], r"\(2,\)"), ([[0.0, 1.0, 2.0]], r"\(1, 3\)"), ([[1.0]], r"\(1, 1\)")]:
+        with pytest.raises(ValueError, match=f"expected rows of 2 columns, .* shape {shape}"):
+            ball.contains(X)
+    with pytest.raises(ValueError, match="expected rows, "):
+        everything.contains([1.0, 2.0])
+    assert everything.contains([[1.0, 2.0]]).tolist() == [True]
+    assert ball == ball and ball != Region.of_separator([0, 0, -1], 4) and len({ball, everything}) == 2
+
+
 def test_what_is_no_separator_is_refused():
     with pytest.raises(ValueError, match="one intercept"):
         Region.of_separator([1, 2], [1, 2])
@@ -96,5 +151,14 @@ def test_what_is_no_separator_is_refused():
 
 
 def test_too_many_features_say_how_many(X):
-    with pytest.raises(MemoryError, match="features"):
-        Lifting(degree=20).fit(np.hstack([X] * 8))
+    wide = np.hstack([X] * 8)
+    for lifting, count in [
+        (Lifting(degree=20), math.comb(60, 20)),
+        (Lifting(degree=20, include_bias=False), math.comb(60, 20) - 1),
+        (Lifting(degree=20, weights="unit"), math.comb(60, 20)),
+        (Lifting("interactions", degree=20), sum(math.comb(40, k) for k in range(1, 21))),
+    ]:
+        with pytest.raises((MemoryError, ValueError), match=f"found {count:,} monomials .* 40 columns: lower degree, or use SketchFeatures"):
+            lifting.fit(wide)
+    with pytest.raises(ValueError, match="NaN"):
+        Lifting("interactions").fit([[1.0, np.nan]])

@@ -39,6 +39,30 @@ def test_the_number_of_outputs_is_left_to_the_lemma(rng):
         RandomProjection(eps=0.1).fit(X[:, :500])
 
 
+@pytest.mark.parametrize("n_components", ["auto", 90])
+def test_no_more_nonzeros_than_outputs(rng, n_components):
+    X = rng.normal(size=(10, 400))
+    projection = RandomProjection(n_components, eps=0.9, nonzeros=300, random_state=0).fit(X)
+    m = projection.n_components_
+    assert m < 300 and n_components in ("auto", m)
+    same = RandomProjection(m, nonzeros=m, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(projection.transform(X), same)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outputs_may_be_sparse(dtype):
+    X = sp.random(50, 3000, 0.002, "csr", dtype=dtype, random_state=0)
+    dense = RandomProjection(500, nonzeros=2, random_state=1).fit_transform(X)
+    assert isinstance(dense, np.ndarray)
+    for rows in (X, X.toarray()):
+        Z = RandomProjection(500, nonzeros=2, random_state=1, dense_output=False).fit_transform(rows)
+        assert sp.issparse(Z) and Z.format == "csr" and Z.dtype == dtype and Z.shape == (50, 500)
+        assert Z.nnz <= 2 * X.nnz
+        np.testing.assert_allclose(Z.toarray(), dense, rtol=1e-5, atol=1e-6)
+    for kind in KINDS[:-1]:
+        assert isinstance(RandomProjection(5, kind=kind, dense_output=False).fit_transform(X), np.ndarray)
+
+
 def test_unsigned_hashing_is_biased(rng):
     """By (s/m)(Σx Σy − x·y) in the mean: rows of ones, over 300 seeds."""
     X = np.ones((2, 30))
@@ -59,6 +83,8 @@ def test_dimensions_fall_with_epsilon_and_margin():
     assert margin_dimension(0.1, 0.05) > margin_dimension(0.3, 0.05)
     with pytest.raises(ValueError, match="kept"):
         dimension_for(10, 10, 0.1, kept="angles")
+    with pytest.raises(ValueError, match="expected kind to be 'gaussian', .* or 'sparse', found 'foo'"):
+        dimension_for(10, 10, 0.1, kind="foo")
     with pytest.raises(ValueError, match="between 0 and 1"):
         dimension_for(10, 10, 1.5)
 

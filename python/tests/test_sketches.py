@@ -71,9 +71,16 @@ def test_any_function_of_inner_products(X):
     np.testing.assert_allclose(kernel(X), np.exp(X @ X.T), rtol=0.1)
 
 
+def test_products_come_in_pairs(X):
+    odd, even = (SketchFeatures(method="product", n_components=n, random_state=0).fit(X) for n in (7, 6))
+    assert odd.n_components == 7 and odd.n_components_ == 6 and len(odd.get_feature_names_out()) == 6
+    np.testing.assert_array_equal(odd.transform(X), even.transform(X))
+    assert SketchFeatures(method="tensor", n_components=7).fit(X).n_components_ == 7
+
+
 def test_what_does_not_go_together_is_refused(X):
     with pytest.raises(ValueError, match="even"):
-        SketchFeatures(method="product", n_components=7).fit(X)
+        SketchFeatures(method="product", n_components=1).fit(X)
     with pytest.raises(ValueError, match="powers of x·y"):
         SketchFeatures("all_subsets", method="tensor").fit(X)
     assert SketchFeatures(Polynomial(3), n_components=50).fit(X).kernel_ == "poly(degree=3)"
