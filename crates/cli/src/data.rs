@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bochner::encode::Columns;
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, position};
-use bochner::{Error, Model};
+use bochner::{Error, Kernel, Model};
 use bochner_io::Options;
 
 use crate::args::ReadArgs;
@@ -27,7 +27,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) ignored: &'a [String],
     /// Columns that are texts.
     pub(crate) texts: &'a [String],
-    /// The columns that the kernel looks at, where there are texts and it names all of them: others need not be numbers.
+    /// The columns that the kernel looks at, where it names all of them: others need not be numbers.
     pub(crate) named: Option<&'a [String]>,
 }
 
@@ -101,6 +101,9 @@ fn open_chosen(
     }
     let mut left_out = ignored.to_vec();
     if let Some(named) = named {
+        for name in named {
+            position(columns, name).map_err(Failure::about(path))?;
+        }
         let names = columns.iter().map(|column| &column.name);
         let is_unused = |name: &&String| {
             Some(name.as_str()) != target && !named.contains(name) && !ignored.contains(name)
@@ -227,6 +230,27 @@ pub(crate) fn hinted(failure: Failure, path: &Path, options: &Options) -> Failur
     failure.hint(format!(
         "only numbers can be learnt from; leave {many} of text out with {ignore}, or say how texts become numbers, as in --sequence {}",
         quoted(&format!("{example}=words(from=1,to=2)"))
+    ))
+}
+
+/// What to do about a row for which a sequence kernel that is normalised has no value.
+pub(crate) fn no_grams(error: &Error) -> Option<String> {
+    let Error::OutsideDomain { kernel, .. } = error else { return None };
+    let Kernel::Normalised { kernel } = kernel.parse().ok()? else { return None };
+    let texts = kernel.texts();
+    let first = texts.first()?;
+    let sequence = match kernel.as_ref() {
+        Kernel::Restricted { kernel, .. } => kernel.to_string(),
+        _ => "spectrum(k=5)".to_owned(),
+    };
+    let has = if texts.len() == 1 { "has" } else { "have" };
+    Some(format!(
+        "{} {has} no grams in that row; fit with --sequence {}, where such rows are zero, or remove the row",
+        text::list(
+            texts.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().iter().map(String::as_str),
+            4
+        ),
+        quoted(&format!("{first}={sequence}")),
     ))
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), F
     };
     let progress = Progress::new(&console.messages, args.run.quiet);
     let tables = data::open_for(&model, &args.data, &args.read, Some(truth))?;
-    let metrics = measure(&model, &engine(&args.run), tables.as_ref(), target, &progress);
+    let metrics = measure(&model, &engine(&progress, &args.run), tables.as_ref(), target, &progress);
     match metrics.map_err(Failure::about(&args.data))? {
         Metrics::Classes(summary) if args.json => console.json(&summary),
         Metrics::Numbers(summary) if args.json => console.json(&summary),

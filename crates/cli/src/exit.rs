@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::console::Console;
+use crate::data;
 
 /// Done.
 const OK: i32 = 0;
@@ -54,7 +55,12 @@ impl Failure {
         use bochner::Error::{Interrupted, Io, Memory, Source};
         |error| {
             let says_where = matches!(error, Io { .. } | Source(_) | Memory { .. } | Interrupted);
-            Failure::Library { file: (!says_where).then(|| file.to_owned()), error }
+            let hint = data::no_grams(&error);
+            let failure = Failure::Library { file: (!says_where).then(|| file.to_owned()), error };
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
         }
     }
 

@@ -5,14 +5,14 @@
 //! then     bochner::Auto on those blocks, or on the file again
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, KernelChoice, Labels, Lambda, Method, Model};
+use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Labels, Lambda, Method, Model};
 use bochner_io::Options;
 use serde::Serialize;
 
@@ -75,7 +75,8 @@ impl Job {
             precision: Some(args.precision.into()),
             standardise: !args.no_standardise,
         };
-        auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
+        let recipe = Recipe { auto, task: args.task.into(), declared: args.sequence };
+        recipe.check()?;
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
         }
@@ -85,7 +86,7 @@ impl Job {
             target: args.target,
             ignored: args.ignore,
             output: args.output,
-            recipe: Recipe { auto, task: args.task.into(), declared: args.sequence },
+            recipe,
             max_memory: args.max_memory,
             run: args.run,
         })
@@ -98,8 +99,7 @@ impl Job {
         let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
         let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), wanted);
         let (mut tables, target) = opened?;
-        let bound = self.recipe.bound(tables.columns(), &target).map_err(Failure::about(&self.data));
-        let (recipe, columns) = bound?;
+        let (recipe, columns) = self.recipe.bound(&self.data, tables.columns(), &[&target])?;
         output::check_writable(&self.output)?;
         let engine = progress.engine(&self.run, self.max_memory);
         let peak = self.peak(&engine, &recipe.auto, columns.count())?;
@@ -123,6 +123,9 @@ impl Job {
 
         let about = |error| data::about_target(error, &self.data, &options, &target);
         let model = recipe.learn(&engine, &tables, columns, &target, &pass).map_err(about)?;
+        if let Some(text) = map::exact_warning(recipe.auto.features, model.map()) {
+            engine.tell(&Event::Warning { text: &text })?;
+        }
         model.save(&self.output).map_err(|error| match error {
             bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
             other => other.into(),
@@ -199,17 +202,47 @@ impl Recipe {
         names
     }
 
-    /// All columns that the kernel looks at, where there are texts and it names all of them.
+    /// All columns that the kernel looks at, where it names all of them.
     pub(crate) fn named(&self) -> Option<Vec<String>> {
         match &self.auto.kernel {
-            KernelChoice::Given(kernel) if !self.texts().is_empty() => kernel.names_only(),
-            _ => None,
+            // One that looks at nothing is one of all columns.
+            KernelChoice::Given(kernel) => kernel.names_only().filter(|names| !names.is_empty()),
+            KernelChoice::Tuned(_) => None,
         }
     }
 
-    /// The same with its kernel for rows, and the columns of the rows.
-    fn bound(&self, columns: &[ColumnInfo], target: &str) -> bochner::Result<(Recipe, Columns)> {
-        let (auto, columns) = self.auto.inputs(columns, &[target], &self.declared)?;
+    /// What can be told before the columns are known: a column is declared once, and there is such a map. Sequence kernels have one when they have columns.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let column = |at: usize| &self.declared[at].column;
+        let first = |at: usize| (0..at).find(|&first| column(first) == column(at));
+        if let Some((first, at)) = (0..self.declared.len()).find_map(|at| Some((first(at)?, at))) {
+            let part = |at: usize| Kernel::from(&self.declared[at].sequence).on([column(at).as_str()]);
+            let sum = Kernel::sum(vec![part(first)?, part(at)?]);
+            return Err(Failure::Usage(format!(
+                "--sequence was given twice for column \"{}\"; say it once, or use a sum of two sequence kernels, as in --kernel '{sum}'",
+                column(at)
+            )));
+        }
+        match &self.auto.kernel {
+            KernelChoice::Given(kernel) if !kernel.texts().is_empty() => Ok(()),
+            _ => self.auto.spec().validate().map_err(|error| Failure::Usage(error.to_string())),
+        }
+    }
+
+    /// The same with its kernel for rows, and the columns of the rows: all but some.
+    pub(crate) fn bound(
+        &self,
+        path: &Path,
+        columns: &[ColumnInfo],
+        left_out: &[&str],
+    ) -> Result<(Recipe, Columns), Failure> {
+        let bound = self.auto.inputs(columns, left_out, &self.declared);
+        let (auto, columns) = bound.map_err(Failure::about(path))?;
+        if let Err(error) = auto.spec().validate() {
+            // Of the kernel as it was typed, where it can be said of that.
+            let typed = self.auto.spec().validate().err();
+            return Err(Failure::Usage(typed.unwrap_or(error).to_string()));
+        }
         Ok((Recipe { auto, ..self.clone() }, columns))
     }
 
@@ -228,7 +261,8 @@ impl Recipe {
         let labels = pass.labels(self.task)?;
         let columns = columns.fit(engine, tables)?;
         let rows = TableRows::new(engine, tables, columns.clone(), target, labels, Some(pass.rows()))?;
-        self.auto.fit(engine, &rows)?.with_names(columns, target)
+        let model = self.auto.fit(engine, &rows).map_err(|error| columns.in_words(error))?;
+        model.with_names(columns, target)
     }
 }
 

@@ -1,10 +1,23 @@
 //! `--map` and what goes with it → a method: the same for every command.
 
 use bochner::map::Sketch;
-use bochner::{Bins, FourierForm, FrequencyDraw, Method, Nonzeros, Projection};
+use bochner::{Bins, FourierForm, FrequencyDraw, Map, Method, Nonzeros, Projection};
 
 use crate::args::{ChoiceArg, MapArg, MapArgs};
 use crate::exit::Failure;
+use crate::text;
+
+/// The number of features that was asked for is not to be had of an exact map.
+pub(crate) fn exact_warning(asked: Option<usize>, map: &Map) -> Option<String> {
+    let (asked, found) = (asked?, map.output_dim());
+    if map.spec().method != Method::Exact || asked == found {
+        return None;
+    }
+    let found = text::counted(found as u64, "feature", "features");
+    Some(format!(
+        "the exact map has {found}, whatever --features says; --map sparse and other projections have as many as asked"
+    ))
+}
 
 /// The method that was typed; none for the usual one of the kernel.
 pub(crate) fn method(typed: &MapArgs) -> Result<Option<Method>, Failure> {

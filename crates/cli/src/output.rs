@@ -49,11 +49,21 @@ impl Write for Output {
 
 /// A file could be written here: better to know before the work than after it.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
-    // What is no file may take being opened for the end of its input.
-    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+    // It may take being opened for the end of its input.
+    if is_stream(path) {
         return Ok(());
     }
     Output::create(path).map(drop)
+}
+
+/// Something to write to that is no file: a pipe or a device.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// The file to write; none for standard output, which is also called `-`.
+pub(crate) fn file(typed: Option<PathBuf>) -> Option<PathBuf> {
+    typed.filter(|path| path.as_os_str() != "-")
 }
 
 /// Refuses to write over what is read.
@@ -65,15 +75,6 @@ pub(crate) fn check_distinct(output: &Path, inputs: &[&Path]) -> Result<(), Fail
             input.display()
         ))),
         None => Ok(()),
-    }
-}
-
-/// A field of a CSV file, quoted where it has to be.
-pub(crate) fn field(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
-        format!("\"{}\"", text.replace('"', "\"\"")).into()
-    } else {
-        text.into()
     }
 }
 
@@ -101,13 +102,5 @@ mod tests {
         assert!(check_writable(&path.join("below")).is_err());
         assert!(check_distinct(&path, &[&folder.path().join("./a.csv")]).is_err());
         assert!(check_distinct(&path, &[folder.path()]).is_ok());
-    }
-
-    #[test]
-    fn fields_are_quoted_where_they_have_to_be() {
-        assert_eq!(
-            [field("a b"), field("a,b"), field("say \"a\""), field(" a")],
-            ["a b", "\"a,b\"", "\"say \"\"a\"\"\"", "\" a\""]
-        );
     }
 }

@@ -2,16 +2,18 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bochner::sweep::BLOCK;
 use bochner::table::TableSource;
-use bochner::{Engine, EngineSpec, Event, Head, Matrix, Model};
+use bochner::{Engine, Event, Head, Matrix, Model};
+use bochner_io::field;
 
 use crate::args::{PredictArgs, ReadArgs, RunArgs};
 use crate::console::Console;
 use crate::data;
 use crate::exit::Failure;
-use crate::output::{self, Output, field};
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// What is to be done, with the model read.
@@ -40,9 +42,9 @@ pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Fa
     }
 }
 
-/// An engine that nobody watches: what happens inside a block is no progress of the file.
-pub(crate) fn engine(run: &RunArgs) -> Engine {
-    EngineSpec { threads: run.threads, ..EngineSpec::default() }.build()
+/// An engine that asks whether to go on and tells nothing: what happens inside a block is no progress of the file.
+pub(crate) fn engine(progress: &Arc<Progress>, run: &RunArgs) -> Engine {
+    progress.engine(run, None).quiet()
 }
 
 /// Reads a model and refuses one without outputs.
@@ -59,7 +61,8 @@ pub(crate) fn load(path: &std::path::Path) -> Result<Model, Failure> {
 
 impl Job {
     fn check(args: PredictArgs) -> Result<Job, Failure> {
-        if let Some(output) = &args.output {
+        let output = output::file(args.output);
+        if let Some(output) = &output {
             output::check_distinct(output, &[&args.data, &args.model])?;
         }
         let model = load(&args.model)?;
@@ -67,18 +70,18 @@ impl Job {
             let text = "--scores is for classes, and this model predicts a number".to_owned();
             return Err(Failure::Usage(text));
         }
-        let PredictArgs { data, output, scores, read, run, .. } = args;
+        let PredictArgs { data, scores, read, run, .. } = args;
         Ok(Job { model, data, read, output, scores, run })
     }
 
     fn write(
         &self,
         tables: &dyn TableSource,
-        progress: &Progress,
+        progress: &Arc<Progress>,
         to: &mut dyn Write,
         failed: &dyn Fn(io::Error) -> Failure,
     ) -> Result<(), Failure> {
-        let engine = engine(&self.run);
+        let engine = engine(progress, &self.run);
         let (mut reader, mut rows) = (tables.open()?, 0);
         writeln!(to, "{}", self.header()).map_err(failed)?;
         progress.tell(&Event::Started { phase: "predict" })?;

@@ -1,6 +1,6 @@
 //! What a model is, for people and as JSON.
 
-use bochner::certify::Certificate;
+use bochner::certify::{Bound, Certificate};
 use bochner::encode::{Columns, Text};
 use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
@@ -42,6 +42,8 @@ pub(crate) struct TextReport {
     pub(crate) normalised: bool,
     /// Columns that it is hashed to.
     pub(crate) width: usize,
+    /// The standard deviation of kernel values by hashing, of √(K(x,x)·K(y,y)), at most.
+    pub(crate) deviation: f64,
 }
 
 impl ModelReport {
@@ -109,10 +111,24 @@ impl ModelReport {
 
     /// What is promised of the kernel, and what was found.
     pub(crate) fn certificate(&self) -> Vec<Line> {
-        let mut lines = vec![("kernel error", self.certificate.bound.to_string())];
-        lines.extend(self.certificate.measured.as_ref().map(|measured| ("", measured.to_string())));
-        lines
+        certificate(&self.certificate, !self.texts.is_empty())
     }
+
+    /// Columns that are no hashed texts.
+    pub(crate) fn numbers(&self) -> usize {
+        self.columns - self.texts.iter().map(|text| text.width).sum::<usize>()
+    }
+}
+
+/// What is promised of the kernel, and what was found; of rows that hashed texts are part of, or not.
+pub(crate) fn certificate(certificate: &Certificate, has_texts: bool) -> Vec<Line> {
+    let bound = match certificate.bound {
+        Bound::Exact if has_texts => "none beyond the hashing of texts".to_owned(),
+        ref bound => bound.to_string(),
+    };
+    let mut lines = vec![("kernel error", bound)];
+    lines.extend(certificate.measured.as_ref().map(|measured| ("", measured.to_string())));
+    lines
 }
 
 impl TextReport {
@@ -126,10 +142,10 @@ impl TextReport {
 
     pub(crate) fn line(&self) -> Line {
         let length = if self.normalised { ", length 1" } else { "" };
-        // The deviation of z(a)·z(b) is at most √(2/m) of the lengths.
-        let error = text::number(100.0 * (2.0 / self.width as f64).sqrt());
+        let most = if self.normalised { "about" } else { "at most" };
+        let error = text::number(100.0 * self.deviation);
         let line = format!(
-            "\"{}\" by {}{length}, hashed to {} columns: ± {error} % of √(K(x,x)·K(y,y))",
+            "\"{}\" by {}{length}, hashed to {} columns: ± {error} % of √(K(x,x)·K(y,y)) (one standard deviation, {most})",
             text::shortened(&self.column, 40),
             self.sequence,
             text::count(self.width as u64)
@@ -143,6 +159,7 @@ impl TextReport {
             sequence: text.sequence.to_string(),
             normalised: text.sequence.normalise,
             width: text.sequence.width,
+            deviation: text.sequence.deviation(),
         }
     }
 }

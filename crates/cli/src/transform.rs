@@ -58,7 +58,7 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let engine = progress.engine(&job.run, job.max_memory);
     let input = job.open()?;
     let made = job.make(&engine, &input)?;
-    if let Some(text) = job.exact_warning(&made.map) {
+    if let Some(text) = map::exact_warning(job.recipe.auto.features, &made.map) {
         progress.warn(&text);
     }
     if !job.json && !job.run.quiet {
@@ -95,8 +95,14 @@ impl Job {
             standardise: args.standardise,
             ..Auto::default()
         };
-        auto.spec().validate().map_err(|error| Failure::Usage(error.to_string()))?;
-        let format = match (args.output_format, &args.output) {
+        let recipe = Recipe { auto, declared: args.sequence, ..Recipe::default() };
+        recipe.check()?;
+        let output = output::file(args.output);
+        if args.json && output.is_none() {
+            let text = "--json describes features in a file, and they would go to standard output with it; say --output FILE";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let format = match (args.output_format, &output) {
             (Some(format), _) => format,
             (None, Some(path)) => FeatureFormat::of(path).map_err(|error| {
                 Failure::Usage(error.to_string()).hint("--output-format says it, as in --output-format csv")
@@ -104,9 +110,9 @@ impl Job {
             (None, None) => FeatureFormat::Csv,
         };
         if format == FeatureFormat::Npy {
-            check_npy(args.output.as_deref(), args.target.as_deref())?;
+            check_npy(output.as_deref(), args.target.as_deref())?;
         }
-        if let Some(output) = &args.output {
+        if let Some(output) = &output {
             output::check_distinct(output, &[&args.data])?;
         }
         Ok(Job {
@@ -114,9 +120,9 @@ impl Job {
             data: args.data,
             target: args.target,
             ignored: args.ignore,
-            output: args.output,
+            output,
             format,
-            recipe: Recipe { auto, declared: args.sequence, ..Recipe::default() },
+            recipe,
             precision: args.precision.into(),
             max_memory: args.max_memory,
             run: args.run,
@@ -141,16 +147,16 @@ impl Job {
     /// The map, after one pass where it takes one.
     fn make(&self, engine: &Engine, input: &Input) -> Result<Made, Failure> {
         let failed = |error| data::hinted(Failure::about(&self.data)(error), &self.data, &input.options);
-        let (tables, declared) = (&input.tables, &self.recipe.declared);
+        let tables = &input.tables;
         let left_out: Vec<&str> = input.target.iter().map(|(name, _)| name.as_str()).collect();
-        let bound = self.recipe.auto.inputs(tables.columns(), &left_out, declared);
-        let (auto, columns) = bound.map_err(Failure::about(&self.data))?;
+        let (Recipe { auto, .. }, columns) = self.recipe.bound(&self.data, tables.columns(), &left_out)?;
         let columns = columns.fit(engine, tables).map_err(failed)?;
         let spec = auto.spec();
         let is_told = self.json || !self.run.quiet;
         let (map, scaling, certificate) = if auto.standardise || spec.needs_sample() || is_told {
             let source = TableRows::without_target(engine, tables, columns.clone()).map_err(failed)?;
-            let (map, scaling, certificate) = auto.fit_map(engine, &source).map_err(failed)?;
+            let made = auto.fit_map(engine, &source).map_err(|error| failed(columns.in_words(error)));
+            let (map, scaling, certificate) = made?;
             (map, scaling, Some(certificate))
         } else {
             let nothing = Sample::zero(0, columns.count(), spec.seed);
@@ -160,18 +166,6 @@ impl Job {
             check_name(name, map.output_dim())?;
         }
         Ok(Made { columns, map, scaling, certificate })
-    }
-
-    /// The number of features that was asked for is not to be had of an exact map.
-    fn exact_warning(&self, map: &Map) -> Option<String> {
-        let (asked, found) = (self.recipe.auto.features?, map.output_dim());
-        if map.spec().method != Method::Exact || asked == found {
-            return None;
-        }
-        let found = text::counted(found as u64, "feature", "features");
-        Some(format!(
-            "the exact map has {found}, whatever --features says; --map sparse and other projections have as many as asked"
-        ))
     }
 
     fn summary(
@@ -203,8 +197,7 @@ impl Job {
 
 /// The number of rows is written over the start of an NPY file, and all of it is numbers.
 fn check_npy(output: Option<&Path>, target: Option<&str>) -> Result<(), Failure> {
-    let is_stream = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if output.is_none_or(is_stream) {
+    if output.is_none_or(output::is_stream) {
         let text = "npy needs a file, as the number of rows is written to its start in the end; say --output FILE.npy, or write csv";
         return Err(Failure::Usage(text.to_owned()));
     }
@@ -255,7 +248,11 @@ impl Made {
         let mut lines: Vec<String> =
             texts.iter().map(|text| format!("bochner: text: {}", text.line().1)).collect();
         lines.push(format!("bochner: map: {}", text::shortened(&what, 200)));
-        lines.extend(self.certificate.iter().map(|certificate| format!("bochner: {certificate}")));
+        lines.extend(self.certificate.iter().map(|certificate| {
+            let lines = report::certificate(certificate, !texts.is_empty());
+            let said: Vec<String> = lines.into_iter().map(|(_, text)| text).collect();
+            format!("bochner: kernel error: {}", said.join("; "))
+        }));
         lines
     }
 
@@ -362,7 +359,10 @@ impl Pass<'_> {
         let (rows, most) = (rows.view(), made.rows_at_once(format));
         for first in (0..rows.count()).step_by(most) {
             let some = rows.slice(first..rows.count().min(first + most));
-            let about = |error| Failure::about(&self.job.data)(counted(error, first_row + first as u64));
+            let about = |error: Error| {
+                let error = error.counted_from(first_row + first as u64);
+                Failure::about(&self.job.data)(made.columns.in_words(error))
+            };
             let features = made.features(&self.engine, &some, format).map_err(about)?;
             let features = features.as_ref().map_or(some, OwnedRows::view);
             if features.check_finite(0).is_err() {
@@ -398,16 +398,6 @@ impl Pass<'_> {
 
 /// The name of the pass.
 const PHASE: &str = "transform";
-
-/// An error about a row, counted from the start of the file.
-fn counted(error: Error, first: u64) -> Error {
-    match error {
-        Error::OutsideDomain { kernel, expected, row, value } => {
-            Error::OutsideDomain { kernel, expected, row: first + row, value }
-        }
-        other => other,
-    }
-}
 
 /// What was done.
 #[derive(Serialize)]

@@ -50,7 +50,16 @@ pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
         text.split_once('=').filter(|(column, _)| !column.trim().is_empty()).ok_or_else(expected)?;
     let sequence = kernel.parse().map_err(|error: bochner::Error| {
         // A kernel alone has its first "=" inside.
-        if column.contains('(') { expected() } else { error.to_string() }
+        if column.contains('(') {
+            return expected();
+        }
+        match kernel.parse() {
+            Ok(Kernel::Restricted { kernel, .. }) if matches!(*kernel, Kernel::Sequence { .. }) => {
+                let columns = text.rfind('[').map_or("", |at| &text[at..]);
+                format!("the column stands before the =; leave {columns} out")
+            }
+            _ => error.to_string(),
+        }
     })?;
     Ok(Declared { column: column.trim().to_owned(), sequence })
 }
@@ -147,7 +156,9 @@ mod tests {
         assert!(sequence("dna").unwrap_err().contains("dna=spectrum(k=5)"));
         assert!(sequence("=spectrum(k=5)").is_err());
         assert!(sequence("dna=gaussian(sigma=1)").unwrap_err().contains("it compares numbers"));
-        assert!(sequence("dna=spectrum(k=5)[dna]").unwrap_err().contains("it compares numbers"));
+        let error = sequence("dna=spectrum(k=5)[dna]").unwrap_err();
+        assert_eq!(error, "the column stands before the =; leave [dna] out");
+        assert!(sequence("dna=spectrum(k=5)[a] + words[b]").unwrap_err().contains("leave the column out"));
     }
 
     #[test]

@@ -285,6 +285,18 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// The same about a row of a block, counted from the start of the source: `first` is the number of the block's first row.
+    pub fn counted_from(self, first: u64) -> Error {
+        match self {
+            Error::OutsideDomain { kernel, expected, row, value } => {
+                Error::OutsideDomain { kernel, expected, row: first + row, value }
+            }
+            other => other,
+        }
+    }
+}
+
 /// The first few of many names.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 12;

@@ -6,6 +6,7 @@
 //! libsvm   label index:value …         indices from 1, zeros left out; label 0 where there is none
 //! ```
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -89,7 +90,8 @@ impl FeatureWriter {
         };
         match format {
             FeatureFormat::Csv => {
-                let names = (0..columns).map(|j| format!("f{j}")).chain(target.map(quoted));
+                let names =
+                    (0..columns).map(|j| format!("f{j}")).chain(target.map(|name| field(name).into_owned()));
                 writeln!(to, "{}", names.collect::<Vec<_>>().join(","))?;
             }
             FeatureFormat::Npy => to.write_all(&writer.npy_header())?,
@@ -135,7 +137,7 @@ impl FeatureWriter {
                         write!(line, "{}{x}", if j > 0 { "," } else { "" })?;
                     }
                     if let Some(targets) = targets {
-                        write!(line, ",{}", quoted(targets.get(i)))?;
+                        write!(line, ",{}", field(targets.get(i)))?;
                     }
                     line.push(b'\n');
                 }
@@ -177,11 +179,11 @@ impl FeatureWriter {
 }
 
 /// A field of CSV, in quotes where it has to be.
-fn quoted(text: &str) -> String {
+pub fn field(text: &str) -> Cow<'_, str> {
     if text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
-        format!("\"{}\"", text.replace('"', "\"\""))
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
     } else {
-        text.to_owned()
+        text.into()
     }
 }
 
@@ -189,6 +191,14 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use bochner::Matrix;
+
+    #[test]
+    fn fields_are_quoted_where_they_have_to_be() {
+        assert_eq!(
+            [field("a b"), field("a,b"), field("say \"a\""), field(" a")],
+            ["a b", "\"a,b\"", "\"say \"\"a\"\"\"", "\" a\""]
+        );
+    }
 
     fn written(format: FeatureFormat, rows: &Matrix<f32>, target: Option<&TextColumn>) -> Vec<u8> {
         let mut bytes = Vec::new();

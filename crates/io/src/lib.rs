@@ -39,7 +39,7 @@ use bochner::Result;
 use bochner::table::TableSource;
 
 pub use error::Error;
-pub use features::{FeatureFormat, FeatureWriter};
+pub use features::{FeatureFormat, FeatureWriter, field};
 pub use options::{Format, Options};
 
 use origin::Origin;

@@ -223,11 +223,13 @@ fn notes<'a>(remarks: impl Iterator<Item = (&'a str, Option<Remark>)>) -> Vec<St
     };
     let constant =
         shared(constant, "column is constant and says nothing:", "columns are constant and say nothing:");
-    let words = shared(
-        words,
-        "column is text, fit for a target, else to --ignore:",
-        "columns are text, fit for a target, else to --ignore:",
-    );
+    let example = words.first().map(|name| data::quoted(&format!("{name}=words(from=1,to=2)")));
+    let words =
+        shared(words, "column is text:", "columns are text:").zip(example).map(|(columns, example)| {
+            format!(
+                "{columns}; fit for a target, or to learn from with --sequence {example}, else to --ignore"
+            )
+        });
     words.into_iter().chain(constant).chain(notes).collect()
 }
 

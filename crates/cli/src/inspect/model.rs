@@ -55,7 +55,11 @@ impl Found {
             Some(names) => format!("{count}: {}", text::list(names.iter().map(String::as_str), SHOWN)),
             None => format!("{count}, without names"),
         };
-        let scaled = if report.standardised { ", standardised" } else { "" };
+        let scaled = match (report.standardised, report.texts.is_empty(), report.numbers()) {
+            (false, ..) | (true, false, 0) => "",
+            (true, true, _) => ", standardised",
+            (true, false, _) => "; numbers standardised",
+        };
         let target = report.target.as_deref().unwrap_or("without a name");
         let task = match &report.classes {
             Some(classes) => {

@@ -438,7 +438,7 @@ fn a_data_file_is_described() {
     for note in [
         "constant and says nothing: same",
         "\"row\" counts the rows",
-        "text, fit for a target, else to --ignore: word",
+        "text: word; fit for a target, or to learn from with --sequence 'word=words(from=1,to=2)', else to --ignore",
         "1 cell that is not a number, such as \"?\"",
     ] {
         assert!(out.contains(note), "{note}: {out}");

@@ -39,6 +39,8 @@ fn dna_is_learnt_from_by_a_sequence_kernel() {
     // Columns that the kernel does not name need not be numbers.
     let out = bench.ok("fit @train.csv --target kind --kernel spectrum(k=5,width=1024)[dna] -o @m.bochner");
     assert!(out.contains("\"dna\" by spectrum(k=5,width=1024), hashed to 1,024 columns: ± 4.4"), "{out}");
+    assert!(out.contains("(one standard deviation, at most)"), "{out}");
+    assert!(out.contains("none beyond the hashing of texts") && !out.contains("exact map)"), "{out}");
     assert!(accuracy(&bench, "m.bochner") > 0.9, "{}", accuracy(&bench, "m.bochner"));
     let predicted = bench.ok("predict @m.bochner @test.csv");
     assert_eq!(predicted.lines().count(), 201);
@@ -99,7 +101,64 @@ fn a_declared_text_is_columns_for_every_kernel() {
         text.contains("\"note\" by words(from=1,to=2,tf_idf=1), length 1, hashed to 4,096 columns"),
         "{text}"
     );
-    assert!(text.contains("4,161: age, note, dna, standardised"), "{text}");
+    assert!(text.contains("4,161: age, note, dna; numbers standardised"), "{text}");
+}
+
+#[test]
+fn a_row_without_grams_is_named_as_it_was_written() {
+    let bench = Bench::new();
+    let rows = |last: &str| format!("age,dna,kind\n{}1,{last},a\n", "3,ACGTAC,a\n4,TTGACA,b\n".repeat(20));
+    bench.file("good.csv", rows("ACGTA"));
+    bench.file("bad.csv", rows("ACG"));
+    for (kernel, map) in [
+        ("normalised(spectrum(k=4,width=64)[dna])", ""),
+        ("normalised(spectrum(k=4,width=64)[dna])+gaussian(sigma=1)[age]", "-D 200"),
+    ] {
+        let common = format!("--target kind --kernel {kernel} {map}");
+        bench.ok(&format!("fit @good.csv {common} -o @m.bochner -q"));
+        for words in [
+            format!("fit @bad.csv {common} -o @n.bochner"),
+            format!("transform @bad.csv {common} -o @n.csv"),
+            format!("transform @bad.csv {common} -o @n.csv -q"),
+            "predict @m.bochner @bad.csv".to_owned(),
+            "evaluate @m.bochner @bad.csv".to_owned(),
+        ] {
+            let said = bench.fails(3, &words);
+            for part in [
+                "normalised(spectrum(k=4,width=64)[dna]) expects a finite spectrum(k=4,width=64)[dna] above 0",
+                "found 0 at row 40",
+                "\"dna\" has no grams in that row; fit with --sequence 'dna=spectrum(k=4,width=64)', where such rows are zero, or remove the row",
+            ] {
+                assert!(said.contains(part), "{words}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn maps_are_those_of_the_bound_kernel() {
+    let bench = bench();
+    // Linear on all hashed columns: projections are for it too.
+    let kernel = "--target kind --kernel spectrum(k=3)[dna] --map sparse -D 128";
+    bench.ok(&format!("fit @train.csv {kernel} -o @m.bochner -q"));
+    assert_eq!(bench.json("inspect @m.bochner --json")["features"], 128);
+    let out = bench.ok(&format!("transform @train.csv {kernel} -o - -q"));
+    assert_eq!(out.lines().next().unwrap().split(',').count(), 129);
+    assert!(!std::path::Path::new("-").exists());
+    let said = bench.fails(2, &format!("transform @train.csv {kernel} -o - --json"));
+    assert!(said.contains("say --output FILE"), "{said}");
+    // The number of features that was asked for is not ignored without a word.
+    let ran =
+        bench.run("fit @train.csv --target kind --kernel spectrum(k=3,width=64)[dna] -D 100 -o @m.bochner");
+    assert!(
+        ran.code == 0 && ran.err.contains("the exact map has 64 features, whatever --features says"),
+        "{ran:?}"
+    );
+    // Columns that the kernel does not name need not be numbers, texts or none.
+    bench.ok("fit @train.csv --target kind --kernel gaussian(sigma=1)[age] -o @m.bochner -q");
+    assert_eq!(bench.json("inspect @m.bochner --json")["names"], serde_json::json!(["age"]));
+    let said = bench.fails(3, "fit @train.csv --target kind --kernel gaussian(sigma=1)[aeg] -o @m.bochner");
+    assert!(said.contains("did you mean \"age\"?") && said.contains("\"note\""), "{said}");
 }
 
 #[test]
@@ -127,6 +186,16 @@ fn what_does_not_fit_is_said() {
             "or say how texts become numbers, as in --sequence 'dna=words(from=1,to=2)'",
         ),
         (2, "--kernel linear --sequence dna=gaussian(sigma=1)", "it compares numbers"),
+        (
+            2,
+            "--kernel linear --sequence dna=spectrum(k=3)[dna]",
+            "the column stands before the =; leave [dna] out",
+        ),
+        (
+            2,
+            "--kernel linear --sequence dna=spectrum(k=3) --sequence dna=spectrum(k=4)",
+            "--sequence was given twice for column \"dna\"; say it once, or use a sum of two sequence kernels, as in --kernel 'spectrum(k=3)[dna] + spectrum(k=4)[dna]'",
+        ),
         (2, "--kernel linear --sequence dna", "expected a column and a sequence kernel"),
         (3, "--kernel linear[age] --sequence dna=spectrum(k=3)", "no part of the kernel looks at it"),
         (2, "--kernel spectrum(k=5)[dna] --map fourier", "a Fourier map of spectrum(k=5) is not possible"),

@@ -16,7 +16,7 @@ pub use tables::{TableRows, rows_of};
 
 use crate::sweep::BLOCK;
 use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
-use crate::{Engine, Error, Event, Result};
+use crate::{Engine, Error, Event, Kernel, Result};
 
 /// The precision of rows and features. Sums and coefficients are double in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +126,20 @@ impl Columns {
                 names.map(|name| position(columns, name)).collect()
             }
         }
+    }
+
+    /// The same error in the words of the table, where it names a kernel of rows.
+    pub fn in_words(&self, error: Error) -> Error {
+        let Error::OutsideDomain { kernel, expected, row, value } = error else { return error };
+        let same = |kernel, expected| Error::OutsideDomain { kernel, expected, row, value };
+        let Ok(of_rows) = kernel.parse::<Kernel>() else { return same(kernel, expected) };
+        let of_table = of_rows.written(self);
+        // What is expected may name the part that is normalised.
+        let parts = of_rows.parts().iter().zip(of_table.parts());
+        let expected = parts.fold(expected, |expected, (from, to)| {
+            expected.replace(&format!(" {from} "), &format!(" {to} "))
+        });
+        same(of_table.to_string(), expected)
     }
 
     /// Columns that are brought to a common scale: all but the hashed ones, which stand last.

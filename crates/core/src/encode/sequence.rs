@@ -12,6 +12,7 @@
 
 mod documents;
 mod encoder;
+mod steps;
 mod walk;
 
 #[cfg(test)]
@@ -219,6 +220,15 @@ impl Sequence {
         Ok(shared(&walk.counts(a), &walk.counts(b), |_| 1.0))
     }
 
+    /// The most that the standard deviation of z(a)·z(b) can be of √(K(a, a)·K(b, b)): √(2/m) if s divides m. About that for rows of length 1.
+    pub fn deviation(&self) -> f64 {
+        // (2/s²)·Σ 1/rows, over the blocks of the hashing.
+        let (m, s) = (self.width, self.nonzeros.clamp(1, self.width.max(1)));
+        let rows = |block: usize| (block + 1) * m / s - block * m / s;
+        let sum: f64 = (0..s).map(|block| (rows(block) as f64).recip()).sum();
+        (2.0 * sum).sqrt() / s as f64
+    }
+
     fn hashed(&self, signed: bool) -> Result<Hashed> {
         Hashed::new(self.width, self.nonzeros, signed, self.seed)
     }
@@ -253,6 +263,11 @@ impl FromStr for Sequence {
         let kernel: Kernel = text.parse()?;
         match kernel.sequence() {
             Some(sequence) => Ok(Sequence { normalise: true, ..sequence }),
+            None if !kernel.texts().is_empty() => Err(Error::Unsupported {
+                what: format!("encoding a column by {kernel}"),
+                reason: "an encoding is one sequence kernel, and its column is named elsewhere",
+                instead: "leave the column out, as in spectrum(k=5)",
+            }),
             None => Err(Error::Unsupported {
                 what: format!("{kernel} of texts"),
                 reason: "it compares numbers",

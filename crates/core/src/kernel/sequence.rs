@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{Column, Function, Kernel, columns};
-use crate::encode::{Grams, Sequence};
+use crate::encode::{Columns, Grams, Sequence, Text};
 use crate::{Error, Result};
 
 /// Where the columns of a table stand in the rows.
@@ -147,6 +147,22 @@ impl Kernel {
         self.rebuilt(&leaf, &function)
     }
 
+    /// The kernel of a table that this one of its rows stands for: columns by their names, and sequence kernels in place of linear ones of hashed columns.
+    pub fn written(&self, columns: &Columns) -> Kernel {
+        let names = Names::of(columns);
+        let leaf = |leaf: &Kernel| {
+            Ok(match leaf {
+                Kernel::Restricted { columns, kernel } => names.leaf(kernel, columns),
+                leaf => names.leaf(leaf, &[Column::Range(0, names.total)]),
+            })
+        };
+        let function = |function: &Function| {
+            let columns = function.columns.as_deref().map(|columns| names.named(columns));
+            Ok(Function { columns, ..function.clone() })
+        };
+        self.rebuilt(&leaf, &function).unwrap_or_else(|_| self.clone())
+    }
+
     /// A sequence kernel where there are no texts.
     pub(super) fn without_text(&self) -> Error {
         Error::Unsupported {
@@ -212,6 +228,59 @@ impl Places {
                 Ok(numbers.clone())
             }
         }
+    }
+}
+
+/// What the columns of rows were in the table.
+struct Names<'a> {
+    numbers: &'a [String],
+    texts: Vec<(Range<usize>, &'a Text)>,
+    total: usize,
+}
+
+impl<'a> Names<'a> {
+    fn of(columns: &'a Columns) -> Names<'a> {
+        let total = columns.count();
+        let (numbers, texts) = match columns {
+            Columns::Named { names } => (names.as_slice(), [].as_slice()),
+            Columns::Texts { numbers, texts } => (numbers.as_slice(), texts.as_slice()),
+            _ => return Names { numbers: &[], texts: Vec::new(), total },
+        };
+        let place = |start: &mut usize, text: &'a Text| {
+            let from = *start;
+            *start += text.sequence.width;
+            Some((from..*start, text))
+        };
+        Names { numbers, texts: texts.iter().scan(numbers.len(), place).collect(), total }
+    }
+
+    fn text(&self, columns: &[Column]) -> Option<&'a Text> {
+        let [Column::Range(from, to)] = columns else { return None };
+        self.texts.iter().find(|(range, _)| *range == (*from..*to)).map(|(_, text)| *text)
+    }
+
+    /// Counts that are not brought to length 1 belong to a sequence kernel.
+    fn leaf(&self, kernel: &Kernel, columns: &[Column]) -> Kernel {
+        let restricted = |columns, kernel| Kernel::Restricted { columns, kernel: Box::new(kernel) };
+        match self.text(columns) {
+            Some(text) if *kernel == Kernel::Linear && !text.sequence.normalise => {
+                restricted(vec![Column::Name(text.name.clone())], Kernel::from(&text.sequence))
+            }
+            _ if *kernel == Kernel::Constant || *columns == [Column::Range(0, self.total)] => kernel.clone(),
+            _ => restricted(self.named(columns), kernel.clone()),
+        }
+    }
+
+    fn named(&self, columns: &[Column]) -> Vec<Column> {
+        let name = |column: &Column| match column {
+            Column::At(at) => {
+                self.numbers.get(*at).map_or_else(|| column.clone(), |name| Column::Name(name.clone()))
+            }
+            column => self
+                .text(std::slice::from_ref(column))
+                .map_or_else(|| column.clone(), |text| Column::Name(text.name.clone())),
+        };
+        columns.iter().map(name).collect()
     }
 }
 

@@ -248,6 +248,7 @@ impl Model {
         let positions = self.encoder.columns().positions(columns)?;
         let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
         self.decide(engine, rows.view())
+            .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
     }
 
     /// The kernel has a value for every row, scaled as it sees them.

@@ -227,6 +227,70 @@ fn threads_do_not_matter() {
     }
 }
 
+/// Asks to stop when it is asked for the last time that it allows.
+struct StopAfter(std::sync::atomic::AtomicUsize);
+
+impl bochner::Observer for StopAfter {
+    fn event(&self, _: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+        use std::sync::atomic::Ordering::SeqCst;
+        let left = self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+        if left.is_ok() { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+    }
+}
+
+#[test]
+fn an_observer_can_stop_the_reading_of_texts() {
+    let stopping = |looks: usize| {
+        let observer: std::sync::Arc<dyn bochner::Observer> = std::sync::Arc::new(StopAfter(looks.into()));
+        bochner::EngineSpec { threads: 2, observer: Some(observer), ..Default::default() }.build()
+    };
+    // 16 pieces of 256 texts are one step, and there are three.
+    let column: TextColumn = (0..3 * 16 * 256).map(|i| if i % 2 == 0 { "ACGTA" } else { "" }).collect();
+    let plain = Sequence::new(Grams::Spectrum { k: 2 });
+    let encoder = plain.build().unwrap();
+    assert_eq!(encoder.encode::<f32>(&stopping(3), &column).unwrap().view().starts().len(), 1 + column.len());
+    assert!(matches!(encoder.encode::<f32>(&stopping(2), &column), Err(Error::Interrupted)));
+    let weighted = Sequence { tf_idf: true, ..plain };
+    assert!(weighted.fit(&stopping(3), &column, None).is_ok());
+    assert!(matches!(weighted.fit(&stopping(2), &column, None), Err(Error::Interrupted)));
+}
+
+/// √(2/m) where s divides m, and the sum over blocks where it does not.
+#[test]
+fn the_deviation_of_hashing_is_that_of_its_blocks() {
+    let of =
+        |width, nonzeros| Sequence { width, nonzeros, ..Sequence::new(Grams::Spectrum { k: 2 }) }.deviation();
+    assert_close(&[of(4096, 4)], &[(2.0f64 / 4096.0).sqrt()], Relative(1e-15));
+    // Blocks of 3, 3 and 4 rows.
+    let expected = (2.0 * (2.0f64 / 3.0 + 0.25)).sqrt() / 3.0;
+    assert_close(&[of(10, 3)], &[expected], Relative(1e-15));
+}
+
+/// A kernel of rows is written again as it was for the table.
+#[test]
+fn a_bound_kernel_is_written_as_it_was() {
+    let column = |name: &str, kind| ColumnInfo { name: name.to_owned(), kind };
+    let table = [
+        column("age", ColumnKind::Number),
+        column("size", ColumnKind::Number),
+        column("dna", ColumnKind::Text),
+        column("note", ColumnKind::Text),
+    ];
+    let declared = [Declared { column: "note".to_owned(), sequence: "words".parse().unwrap() }];
+    for (text, declared) in [
+        ("normalised(spectrum(k=4)[dna])", &[][..]),
+        ("normalised(spectrum(k=4)[dna]) + gaussian(sigma=1)[age]", &[]),
+        ("spectrum(k=4)[dna]*spectrum(k=5)[dna] + linear[size,age] + constant", &[]),
+        ("spectrum(k=4)[dna] + laplace(scale=1)[note] + chi2[size]", &declared[..]),
+    ] {
+        let kernel: Kernel = text.parse().unwrap();
+        let (columns, bound) = inputs(Some(&kernel), &table, &[], declared, 3).unwrap();
+        let bound = bound.unwrap();
+        assert!(bound != kernel, "{bound}");
+        assert_eq!(bound.written(&columns), kernel, "{bound}");
+    }
+}
+
 /// idf = ln((1 + n)/(1 + df)) + 1, scikit-learn's smooth one, to 24 bits.
 #[test]
 fn tf_idf_is_the_plain_formula() {

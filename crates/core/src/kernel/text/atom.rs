@@ -341,7 +341,7 @@ const ATOMS: [Entry; 27] = [
         name: "mismatch",
         aliases: &[],
         parameters: &["k", "m", "alphabet", "tf_idf", "width", "nonzeros"],
-        formula: "the same for all words of k letters that differ from a window in at most m of them",
+        formula: "the same for all words of k letters that differ from a window in at most m of them; alphabet=\"ACGT\" unless it is said",
         example: "mismatch(k=5,m=1)[sequence]",
         make: |a| {
             let (k, mismatches) = (a.whole("k", None)?, a.whole("m", Some(1.0))?);

@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
             if !self.take("=") {
                 return Err(self.expected("\"=\""));
             }
-            let value = self.value()?;
+            let value = if *name == "alphabet" { self.letters()? } else { self.value()? };
             arguments.add(name, value);
             if self.take(")") {
                 return Ok(arguments);
@@ -243,6 +243,15 @@ impl<'a> Reader<'a> {
                 return Err(self.expected("\",\" or \")\""));
             }
         }
+    }
+
+    /// A value that is meant to be a text.
+    fn letters(&mut self) -> Result<Value> {
+        self.skip_space();
+        if self.rest().starts_with(char::is_alphabetic) {
+            return Err(self.expected("a text in quotation marks, as in alphabet=\"AC\""));
+        }
+        self.value()
     }
 
     fn value(&mut self) -> Result<Value> {

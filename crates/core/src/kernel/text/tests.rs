@@ -72,6 +72,11 @@ fn errors_point_at_the_character_and_offer_the_nearest_name() {
         ("linear x", "expected \"+\", \"*\" or the end"),
         ("gaussian(sigma=-1)", "expected sigma to be between 1e-18 and 1e18, found -1"),
         ("laplace(scale=0)", "found 0"),
+        (
+            "mismatch(k=4,m=1,alphabet=AC)",
+            "character 27: expected a text in quotation marks, as in alphabet=\"AC\", found \"AC)\"",
+        ),
+        ("mismatch(k=4,alphabet=7)", "a text in quotation marks"),
         ("gaussian(sigma=1e999)", "expected a number"),
         ("gaussian(sigma=[])", "expected a number"),
         ("linear - chi2", "character 8: expected \"+\": a difference of kernels is no kernel"),
