@@ -161,13 +161,61 @@ def dimension_for(
     >>> 2500 < dimension_for(points=1000, n_features=10_000, epsilon=0.15) < 3500
     True
     """
-    if kept not in ("distances", "inner_products"):
-        raise ValueError(f"expected kept to be 'distances' or 'inner_products', found {kept!r}")
+    return _core.dimension_for(_projection(kind, nonzeros, kept), kept, points, n_features, epsilon, delta)
+
+
+def epsilon_for(
+    n_components: int,
+    points: int,
+    n_features: int,
+    delta: float = 0.05,
+    kind: str = "gaussian",
+    kept: str = "distances",
+    nonzeros: int | str = 8,
+) -> float:
+    """Say how far pairs of so many points may be off after a random projection: :func:`dimension_for` the other way.
+
+    Parameters
+    ----------
+    n_components : int
+        Outputs.
+    points : int
+        Rows.
+    n_features : int
+        Their columns.
+    delta : float, default=0.05
+        The chance that a pair is further off, over the seed.
+    kind : {"gaussian", "signs", "orthonormal", "hadamard", "sparse"}, default="gaussian"
+        Of :class:`~bochner.RandomProjection`.
+    kept : {"distances", "inner_products"}, default="distances"
+        Squared distances as a part of themselves, or inner products as a part of ‖x‖‖y‖.
+    nonzeros : int or "theorem", default=8
+        Of ``"sparse"``.
+
+    Returns
+    -------
+    epsilon : float
+        ε.
+
+    Examples
+    --------
+    >>> from bochner import dimension_for, epsilon_for
+    >>> m = dimension_for(points=1000, n_features=10_000, epsilon=0.15)
+    >>> 0.14 < epsilon_for(m, points=1000, n_features=10_000) <= 0.15
+    True
+    """
+    return _core.epsilon_for(_projection(kind, nonzeros, kept), kept, points, n_features, n_components, delta)
+
+
+def _projection(kind: str, nonzeros: int | str, kept: str) -> str:
+    """A projection in the words of the model file, as JSON."""
     from .projections import KINDS, projection
 
+    if kept not in ("distances", "inner_products"):
+        raise ValueError(f"expected kept to be 'distances' or 'inner_products', found {kept!r}")
     if kind not in KINDS:
         raise ValueError(f"expected kind to be {', '.join(map(repr, KINDS[:-1]))} or {KINDS[-1]!r}, found {kind!r}")
-    return _core.dimension_for(json.dumps(projection(kind, nonzeros)), kept, points, n_features, epsilon, delta)
+    return json.dumps(projection(kind, nonzeros))
 
 
 def margin_dimension(margin: float, epsilon: float, delta: float = 0.05) -> int:

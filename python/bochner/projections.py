@@ -47,6 +47,9 @@ class RandomProjection(_KernelFeatures):
     ----------
     n_components_ : int
         Outputs.
+    overlap_ : tuple (worst, limit) or None
+        Outputs that two columns of a sparse projection share at worst, and 2s²/m, which the theorem wants it to be at most; None for other kinds. All pairs of columns are
+        looked at, or a sample of them where they are many.
     certificate_ : Certificate
         How far inner products may be off, and how far they were found to be on a sample of the rows.
     kernel_ : str
@@ -150,6 +153,13 @@ class RandomProjection(_KernelFeatures):
         """Outputs."""
         check_is_fitted(self)
         return self._map.output_dim
+
+    @property
+    def overlap_(self) -> tuple[int, float] | None:
+        """Outputs that two columns share at worst, and what the theorem wants."""
+        check_is_fitted(self)
+        found = self._map.worst_overlap
+        return None if found is None else found[:2]
 
 
 def projection(kind: str, nonzeros: int | str = 8, signed: bool = True, most: int | None = None) -> dict[str, Any]:

@@ -89,6 +89,13 @@ def test_dimensions_fall_with_epsilon_and_margin():
         dimension_for(10, 10, 1.5)
 
 
+def test_overlaps_of_columns(rng):
+    X = rng.normal(size=(5, 300))
+    worst, limit = RandomProjection(64, nonzeros=8, random_state=0).fit(X).overlap_
+    assert 1 <= worst <= 8 and limit == 2 * 8**2 / 64
+    assert RandomProjection(64, kind="signs", random_state=0).fit(X).overlap_ is None
+
+
 def test_certificates_say_how_far(rng):
     X = rng.normal(size=(200, 100))
     certificate = RandomProjection(50, kind="gaussian", random_state=0).fit(X).certificate_
