@@ -120,7 +120,7 @@ fn a_row_without_grams_is_named_as_it_was_written() {
             format!("fit @bad.csv {common} -o @n.bochner"),
             format!("transform @bad.csv {common} -o @n.csv"),
             format!("transform @bad.csv {common} -o @n.csv -q"),
-            "predict @m.bochner @bad.csv".to_owned(),
+            "predict @m.bochner @bad.csv -o @p.csv".to_owned(),
             "evaluate @m.bochner @bad.csv".to_owned(),
         ] {
             let said = bench.fails(3, &words);

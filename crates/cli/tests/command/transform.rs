@@ -201,7 +201,7 @@ fn a_sparse_file_is_projected_with_its_labels() {
     let said = bench.run(&format!("{words} -o @small.svm"));
     assert!(said.code == 0 && said.out.is_empty(), "{said:?}");
     let mut lines = said.err.lines();
-    let map_line = "bochner: map: projected sparsely, 8 entries a column, 256 features of linear";
+    let map_line = "bochner: map: projected sparsely, 8 entries a column (practice), 256 features of linear";
     assert_eq!(lines.next(), Some(map_line), "{said:?}");
     assert!(lines.next().unwrap().starts_with("bochner: kernel error: "), "{said:?}");
     let found = libsvm(&fs::read_to_string(bench.path("small.svm")).unwrap(), 256);
