@@ -236,6 +236,16 @@ fn forged_kernels_are_refused() {
         (nested(100, r#"{"kind":"exp","kernel":"#, "}"), "a hundred levels"),
         (nested(8, exp, "}}}"), "nested exponentials"),
         (r#"{"kind":"arc_cosine","order":9}"#.to_owned(), "an order"),
+        (r#"{"kind":"series","coefficients":[]}"#.to_owned(), "no coefficients"),
+        (r#"{"kind":"series","coefficients":[0.0,-1.0]}"#.to_owned(), "a negative coefficient"),
+        (format!(r#"{{"kind":"series","coefficients":[{}1.0]}}"#, "1.0,".repeat(70)), "too high a degree"),
+        (r#"{"kind":"monomials","degree":4000000000}"#.to_owned(), "a degree of monomials"),
+        (r#"{"kind":"interactions","degree":0}"#.to_owned(), "no degree"),
+        (
+            r#"{"kind":"sequence","grams":{"kind":"spectrum","k":3},"tf_idf":false,"width":64,"nonzeros":4}"#
+                .to_owned(),
+            "texts that no column has",
+        ),
     ] {
         let start = std::time::Instant::now();
         let forged = forged(&bytes, kernel, &forgery);
@@ -246,6 +256,9 @@ fn forged_kernels_are_refused() {
     for forgery in [
         r#"{"kind":"poly","degree":64,"gamma":1.0,"c":1.0}"#,
         r#"{"kind":"all_subsets"}"#,
+        r#"{"kind":"interactions","degree":64}"#,
+        r#"{"kind":"monomials","degree":64}"#,
+        r#"{"kind":"parabolic"}"#,
         r#"{"kind":"linear"}"#,
     ] {
         let forged =
@@ -253,4 +266,15 @@ fn forged_kernels_are_refused() {
         assert!(Model::from_bytes(&forged).is_err(), "{forgery}");
     }
     assert!(Model::from_bytes(&forged(&bytes, r#""bins":null"#, r#""bins":0"#)).is_err());
+    // Sketches are of polynomials, and projections of rows.
+    for method in [
+        r#""kind":"sketch","sketch":"tensor""#,
+        r#""kind":"sketch","sketch":"product""#,
+        r#""kind":"projection","how":{"kind":"hadamard"}"#,
+    ] {
+        assert!(
+            Model::from_bytes(&forged(&bytes, r#""kind":"compiled","bins":null"#, method)).is_err(),
+            "{method}"
+        );
+    }
 }
