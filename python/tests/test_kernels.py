@@ -26,6 +26,7 @@ from bochner import (
     FourierFeatures,
     Gaussian,
     Hat,
+    Interactions,
     Intersection,
     Kernel,
     KernelClassifier,
@@ -36,9 +37,12 @@ from bochner import (
     Laplace,
     Linear,
     Matern,
+    Monomials,
+    Parabolic,
     Polynomial,
     RadialSinc,
     RationalQuadratic,
+    Series,
     Sinc,
     _core,
     check_gram,
@@ -64,6 +68,10 @@ MADE = {
     "poly(degree=2,c=1)": lambda: Polynomial(degree=2, c=1),
     "poly(degree=3,gamma=0.5)": lambda: Polynomial(np.int64(3), gamma=0.5),
     "all_subsets": lambda: AllSubsets(),
+    "series(coefficients=[1,0,0.5])": lambda: Series(np.array([1, 0, 0.5])),
+    "parabolic": lambda: Parabolic(),
+    "monomials(degree=3)": lambda: Monomials(3),
+    "interactions(degree=2)": lambda: Interactions(degree=2),
     "chi2": lambda: Chi2(),
     "exponential_chi2(gamma=0.5)": lambda: ExponentialChi2(gamma=0.5),
     "intersection": lambda: Intersection(),
@@ -107,11 +115,11 @@ def test_every_kernel_of_the_library_has_a_function():
 
 
 def _core_names():
-    """The names that an unknown one is answered with, but for those of the algebra."""
+    """The names that an unknown one is answered with, but for those of the algebra and of texts, which are SequenceFeatures here."""
     with pytest.raises(ValueError) as error:
         Kernel("nothing_like_it")
     listed = str(error.value).split("expected one of ")[1].split(" (did")[0].split(", ")
-    return [name for name in listed if name not in ("exp", "normalised", "weighted")]
+    return [name for name in listed if name not in ("exp", "normalised", "weighted", "spectrum", "gapped", "mismatch", "characters", "words")]
 
 
 def test_kernels_are_values():
