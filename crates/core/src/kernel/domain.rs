@@ -6,7 +6,28 @@ use super::{Column, Kernel, columns};
 use crate::matrix::with_rows;
 use crate::source::Source;
 use crate::sweep::sweep;
-use crate::{Engine, Error, Result, Rows, Scalar};
+use crate::{AnyRows, Engine, Error, Result, Rows, Scalar};
+
+/// One pass that looks at all rows and gives the first that is wrong; `check` is told the number of the first row of a batch.
+pub(crate) fn check_batches(
+    engine: &Engine,
+    source: &dyn Source,
+    check: impl Fn(AnyRows<'_>, u64) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    let mut wrong = None;
+    sweep(
+        engine,
+        source,
+        "domain",
+        || (),
+        |(), batch| {
+            if wrong.is_none() {
+                wrong = check(batch.rows, batch.first_row).err();
+            }
+        },
+    )?;
+    wrong.map_or(Ok(()), Err)
+}
 
 impl Kernel {
     /// Whether there are rows of finite numbers for which it has no value.
@@ -29,19 +50,7 @@ impl Kernel {
         if !self.has_domain() {
             return Ok(());
         }
-        let mut outside = None;
-        sweep(
-            engine,
-            source,
-            "domain",
-            || (),
-            |(), batch| {
-                if outside.is_none() {
-                    outside = with_rows!(batch.rows, rows => self.check_rows(&rows, batch.first_row)).err();
-                }
-            },
-        )?;
-        outside.map_or(Ok(()), Err)
+        check_batches(engine, source, |rows, first| with_rows!(rows, rows => self.check_rows(&rows, first)))
     }
 
     /// The kernel has a value for every row; the number of the first is `first_row`.

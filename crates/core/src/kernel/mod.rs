@@ -51,6 +51,7 @@ pub use width::Width;
 
 pub(crate) use against::{Against, OfAgainst, Simple, apply};
 pub(crate) use columns::numbers as columns_of;
+pub(crate) use domain::check_batches;
 pub(crate) use grid::{GridLaw, Pitch};
 pub(crate) use sequence::Places;
 pub(crate) use spectrum::{Law, Mixing, Place, Spectrum};

@@ -4,9 +4,9 @@
 //! its features must: 60 entries have half a million products of four, and of sixty 10¹⁸.
 
 use super::{Combinations, MapSpec, Method};
+use crate::kernel::check_batches;
 use crate::matrix::with_rows;
 use crate::source::Source;
-use crate::sweep::sweep;
 use crate::{Engine, Error, Kernel, Result, Rows, Scalar};
 
 /// Products of one row: a second of work.
@@ -37,19 +37,7 @@ impl MapSpec {
         if !self.has_domain() {
             return Ok(());
         }
-        let mut outside = None;
-        sweep(
-            engine,
-            source,
-            "domain",
-            || (),
-            |(), batch| {
-                if outside.is_none() {
-                    outside = with_rows!(batch.rows, rows => self.check_rows(&rows, batch.first_row)).err();
-                }
-            },
-        )?;
-        outside.map_or(Ok(()), Err)
+        check_batches(engine, source, |rows, first| with_rows!(rows, rows => self.check_rows(&rows, first)))
     }
 }
 
