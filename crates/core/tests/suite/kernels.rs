@@ -362,6 +362,11 @@ proptest! {
     #[test]
     fn printing_and_reading_is_exact(kernel in expression()) {
         let text = kernel.to_string();
+        // Powers of powers can leave the numbers: such a kernel is refused however it is written.
+        if kernel.validate().is_err() {
+            prop_assert!(text.parse::<Kernel>().is_err());
+            return Ok(());
+        }
         prop_assert_eq!(text.parse::<Kernel>().unwrap(), kernel.clone(), "{}", text);
         let json = serde_json::to_string(&kernel).unwrap();
         prop_assert_eq!(serde_json::from_str::<Kernel>(&json).unwrap(), kernel);
