@@ -399,8 +399,8 @@ fn learn(
 fn loss_named(name: &str) -> PyResult<Loss> {
     match name {
         "ridge" => Ok(Loss::Squares),
-        "squared_hinge" => Ok(Loss::Margins(Hinge::Squared)),
-        "hinge" => Ok(Loss::Margins(Hinge::Plain)),
+        "squared_hinge" => Ok(Loss::margins(Hinge::Squared)),
+        "hinge" => Ok(Loss::margins(Hinge::Plain)),
         other => Err(PyValueError::new_err(format!("expected ridge, squared_hinge or hinge, found {other}"))),
     }
 }

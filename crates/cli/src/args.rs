@@ -499,8 +499,8 @@ impl From<LossArg> for Loss {
     fn from(typed: LossArg) -> Loss {
         match typed {
             LossArg::Squares => Loss::Squares,
-            LossArg::SquaredHinge => Loss::Margins(Hinge::Squared),
-            LossArg::Hinge => Loss::Margins(Hinge::Plain),
+            LossArg::SquaredHinge => Loss::margins(Hinge::Squared),
+            LossArg::Hinge => Loss::margins(Hinge::Plain),
         }
     }
 }

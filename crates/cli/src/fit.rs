@@ -164,7 +164,7 @@ impl Job {
     ) -> Result<Summary, Failure> {
         let report = ModelReport::new(model);
         let labels = labels(model);
-        let is_margin = matches!(self.recipe.auto.loss, bochner::Loss::Margins(_));
+        let is_margin = matches!(self.recipe.auto.loss, bochner::Loss::Margins { .. });
         let cross_validation = report.left_out_error().map(|error| {
             if is_margin {
                 return CrossValidation { wrong: Some(error), ..CrossValidation::default() };

@@ -13,12 +13,11 @@ use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
 use crate::plan::Cost;
-use crate::solve::Hinge;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
 use crate::table::ColumnInfo;
-use crate::{Engine, Error, Kernel, Lambda, Map, MapSpec, Method, Model, Result};
+use crate::{Engine, Error, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,16 +39,6 @@ impl FromStr for KernelChoice {
             text => text.parse().map(KernelChoice::Given),
         }
     }
-}
-
-/// What is minimised, beside λ‖w‖².
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Loss {
-    /// Squared errors: [`Ridge`], for numbers and for classes.
-    #[default]
-    Squares,
-    /// Margins that are too small: [`Svm`], for classes.
-    Margins(Hinge),
 }
 
 /// A fit with everything chosen from the data that is not given.
@@ -262,7 +251,8 @@ impl Auto {
         let (map, lambda) = (self.map(kernel, features), self.lambda);
         match self.loss {
             Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
-            Loss::Margins(hinge) => Learner::Svm(Svm { hinge, lambda, ..Svm::new(map) }),
+            // Everything but squares holds its features, and is refused there if it cannot.
+            loss => Learner::Svm(Svm { hinge: if let Loss::Margins { hinge } = loss { hinge } else { crate::solve::Hinge::Squared }, lambda, ..Svm::new(map) }),
         }
     }
 }

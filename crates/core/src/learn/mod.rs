@@ -9,7 +9,7 @@ mod pca;
 mod ridge;
 mod svm;
 
-pub use auto::{Auto, KernelChoice, Loss};
+pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
 pub use exact_svm::ExactSvm;
 pub use pca::{Pca, Principal};

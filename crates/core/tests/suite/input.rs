@@ -300,7 +300,7 @@ proptest! {
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };
         let classes = Arrays::new(Rows::from(&x), codes.view(), None, target).unwrap();
         let hinge = if seed % 3 == 0 { Hinge::Plain } else { Hinge::Squared };
-        let margins = Auto { loss: Loss::Margins(hinge), ..auto.clone() };
+        let margins = Auto { loss: Loss::margins(hinge), ..auto.clone() };
         let fitted = [auto.fit(&engine(1), &(&x, &y)), margins.fit(&engine(1), &classes)];
         for model in fitted.into_iter().flatten() {
             let bytes = model.to_bytes().unwrap();

@@ -624,7 +624,7 @@ fn declared(text: &str) -> Vec<Declared> {
 #[test]
 fn models_of_texts_are_saved_loaded_and_the_same_for_any_number_of_threads() {
     let svm = Auto {
-        loss: Loss::Margins(bochner::solve::Hinge::Plain),
+        loss: Loss::margins(bochner::solve::Hinge::Plain),
         ..auto("spectrum(k=4,width=512,tf_idf=1)[dna]")
     };
     let given = Auto { lambda: Lambda::Given { value: 1e-3 }, ..auto("linear") };
