@@ -63,7 +63,8 @@ impl Loss {
 
     /// Parameters are in range.
     pub fn validate(&self) -> Result<()> {
-        let wrong = |name, expected, found: f64| Error::Parameter { name, expected, found: found.to_string() };
+        let wrong =
+            |name, expected, found: f64| Error::Parameter { name, expected, found: found.to_string() };
         match *self {
             Loss::Insensitive { epsilon } if !(epsilon >= 0.0 && epsilon.is_finite()) => {
                 Err(wrong("epsilon", "finite and not negative", epsilon))
@@ -368,7 +369,8 @@ mod tests {
     #[test]
     fn large_scores_do_not_overflow() {
         let of = Loss::Logistic.pointwise();
-        let found = [of.value(1.0, -1e300), of.value(1.0, 1e300), of.slope(1.0, 1e300), of.slope(-1.0, 1e300)];
+        let found =
+            [of.value(1.0, -1e300), of.value(1.0, 1e300), of.slope(1.0, 1e300), of.slope(-1.0, 1e300)];
         assert_same_bits(&found, &[1e300, 0.0, -0.0, 1.0]);
         let mut scores = [1e300, -1e300, 1e300];
         assert_same_bits(&[softmax(&mut scores)], &[1e300]);
@@ -382,7 +384,14 @@ mod tests {
         }
         assert_eq!("squared-hinge".parse::<Loss>().unwrap(), Loss::margins(Hinge::Squared));
         assert_eq!("huber".parse::<Loss>().unwrap(), Loss::Huber { epsilon: 1.35 });
-        for wrong in ["log", "huber(1.35", "huber(level=2)", "logistic(epsilon=1)", "quantile(level=1)", "insensitive(epsilon=-1)"] {
+        for wrong in [
+            "log",
+            "huber(1.35",
+            "huber(level=2)",
+            "logistic(epsilon=1)",
+            "quantile(level=1)",
+            "insensitive(epsilon=-1)",
+        ] {
             assert!(wrong.parse::<Loss>().is_err(), "{wrong}");
         }
     }

@@ -252,7 +252,11 @@ impl Auto {
         match self.loss {
             Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
             // Everything but squares holds its features, and is refused there if it cannot.
-            loss => Learner::Svm(Svm { hinge: if let Loss::Margins { hinge } = loss { hinge } else { crate::solve::Hinge::Squared }, lambda, ..Svm::new(map) }),
+            loss => Learner::Svm(Svm {
+                hinge: if let Loss::Margins { hinge } = loss { hinge } else { crate::solve::Hinge::Squared },
+                lambda,
+                ..Svm::new(map)
+            }),
         }
     }
 }

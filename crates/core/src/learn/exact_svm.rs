@@ -131,7 +131,7 @@ impl ExactSvm {
         engine.check_memory(|| format!("{} support vectors", support.len()), size)?;
         let sign = |class: usize, (_, b): (usize, usize)| if class == b { 1.0 } else { -1.0 };
         let coefficients = Matrix::from_fn(pairs.len(), support.len(), |p, k| {
-            solutions[p].alpha[support[k]] * sign(held.classes[support[k]], pairs[p])
+            solutions[p].alpha[support[k]] * sign(held.class(support[k]), pairs[p])
         });
         let intercept: Vec<f64> = solutions.iter().map(|s| s.intercept).collect();
         let mut landmarks = Matrix::zeros(support.len(), rows.columns());
@@ -177,12 +177,11 @@ impl ExactSvm {
         let check = |_: f64| check(finished.load(Ordering::Relaxed) as f64 / pairs.len() as f64);
         let solve = |&(a, b): &(usize, usize)| {
             let cost = |i: usize| {
-                let takes_part = held.classes[i] == a || held.classes[i] == b;
+                let takes_part = held.class(i) == a || held.class(i) == b;
                 if takes_part { self.cost * held.weights[i] } else { 0.0 }
             };
             let costs: Vec<f64> = (0..n).map(cost).collect();
-            let signs: Vec<f64> =
-                held.classes.iter().map(|&class| if class == b { 1.0 } else { -1.0 }).collect();
+            let signs: Vec<f64> = (0..n).map(|i| if held.class(i) == b { 1.0 } else { -1.0 }).collect();
             let cache_bytes = self.cache_bytes / at_once;
             let svm = KernelSvm { kernel: &self.kernel, rows, signs: &signs, costs: &costs, cache_bytes };
             let solution = svm.solve_within(self.tolerance, most, &check);

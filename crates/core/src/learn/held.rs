@@ -3,7 +3,7 @@
 //! What a [`sweep`] reads is mapped once and kept: dense rows of D numbers, or sparse ones where the map or the rows are sparse. The memory
 //! this takes grows with the rows, unlike that of a statistic, and is checked before any of it is made.
 //!
-//! Rows are then put in the order of their content's hash, and equal rows of one class become one with the sum of their weights. A solver
+//! Rows are then put in the order of their content's hash, and equal rows of equal targets become one with the sum of their weights. A solver
 //! that stops a little before the end depends on the order of its rows: this way, it does not depend on the order in which they came, nor on
 //! whether a row was repeated or weighted.
 
@@ -14,7 +14,7 @@ use crate::source::{Batch, Source};
 use crate::sweep::sweep;
 use crate::{AnyRows, CsrView, Engine, Map, MapSpec, MatrixView, Result, Rows, Scalar};
 
-/// Rows of features with their classes, weights and folds; rows of weight 0 are left out.
+/// Rows of features with their targets, weights and folds; rows of weight 0 are left out.
 #[derive(Debug, Default)]
 pub(super) struct Held<T> {
     /// All numbers of dense features, or the values of sparse ones.
@@ -23,7 +23,10 @@ pub(super) struct Held<T> {
     starts: Vec<usize>,
     columns: Vec<u32>,
     width: usize,
-    pub(super) classes: Vec<usize>,
+    /// As the source has them, one row after another: numbers, or the position of a class.
+    pub(super) targets: Vec<f64>,
+    /// Targets of a row.
+    pub(super) outputs: usize,
     pub(super) weights: Vec<f64>,
     pub(super) folds: Vec<usize>,
     hashes: Vec<u64>,
@@ -64,7 +67,7 @@ impl Size {
 }
 
 impl AnyHeld {
-    /// Maps and keeps all rows of a source of classes; `rows` of them are expected. Folds are by content, with the seed of the map.
+    /// Maps and keeps all rows of a source; `rows` of them are expected. Folds are by content, with the seed of the map.
     pub(super) fn of(
         engine: &Engine,
         source: &dyn Source,
@@ -131,7 +134,8 @@ impl<T: Scalar> Held<T> {
                 self.values.truncate(from + kept.len() * self.width);
             }
         }
-        self.classes.extend(kept.iter().map(|&i| batch.targets.row(i)[0] as usize));
+        self.outputs = batch.targets.columns();
+        kept.iter().for_each(|&i| self.targets.extend_from_slice(batch.targets.row(i)));
         self.weights.extend(kept.iter().map(|&i| batch.weight(i)));
         self.folds.extend(kept.iter().map(|&i| fold_of(hashes[i], folds)));
         self.hashes.extend(kept.iter().map(|&i| hashes[i]));
@@ -141,7 +145,11 @@ impl<T: Scalar> Held<T> {
     fn put_in_order(&mut self) {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         // Weights of equal rows are added from the smallest on, whatever their order.
-        order.sort_by_key(|&i| (self.hashes[i], self.classes[i], self.weights[i].to_bits()));
+        order.sort_by(|&i, &j| {
+            let by_content = self.hashes[i].cmp(&self.hashes[j]);
+            let by_target = || compare(self.targets_of(i), self.targets_of(j));
+            by_content.then_with(by_target).then(self.weights[i].total_cmp(&self.weights[j]))
+        });
         let mut kept: Vec<usize> = Vec::with_capacity(order.len());
         let mut repeated = Vec::new();
         for i in order {
@@ -157,17 +165,27 @@ impl<T: Scalar> Held<T> {
         fn pick<N: Copy>(all: &mut Vec<N>, kept: &[usize]) {
             *all = kept.iter().map(|&i| all[i]).collect();
         }
-        pick(&mut self.classes, &kept);
+        self.targets = kept.iter().flat_map(|&i| self.targets_of(i).iter().copied()).collect();
         pick(&mut self.weights, &kept);
         pick(&mut self.folds, &kept);
         self.count = self.hashes.len() as u64;
         self.hashes = Vec::new();
     }
 
-    /// Same content, as far as hash and features tell, and same class.
+    /// The targets of row i.
+    pub(super) fn targets_of(&self, i: usize) -> &[f64] {
+        &self.targets[i * self.outputs..(i + 1) * self.outputs]
+    }
+
+    /// The class of row i, of a source of classes.
+    pub(super) fn class(&self, i: usize) -> usize {
+        self.targets[i * self.outputs] as usize
+    }
+
+    /// Same content, as far as hash and features tell, and same targets.
     fn equal(&self, i: usize, j: usize) -> bool {
         self.hashes[i] == self.hashes[j]
-            && self.classes[i] == self.classes[j]
+            && compare(self.targets_of(i), self.targets_of(j)).is_eq()
             && self.entries(i) == self.entries(j)
     }
 
@@ -226,6 +244,14 @@ impl<T: Scalar> Held<T> {
             CsrView::new(self.width, &self.starts, &self.columns, &self.values).map(Rows::Sparse)
         }
     }
+}
+
+fn compare(a: &[f64], b: &[f64]) -> std::cmp::Ordering {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.total_cmp(b))
+        .find(|order| order.is_ne())
+        .unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// Row `from[k]` of `length` numbers comes to place k, cycle by cycle.

@@ -212,7 +212,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let target = |o: usize| if outputs == 1 { 1 } else { o };
         let sign = |class: usize, o: usize| if class == target(o) { 1.0 } else { -1.0 };
         let signs =
-            held.classes.iter().flat_map(|&class| (0..outputs).map(move |o| sign(class, o))).collect();
+            (0..held.weights.len()).flat_map(|i| (0..outputs).map(move |o| sign(held.class(i), o))).collect();
         let (mut sum, mut weight, mut largest) = (0.0, 0.0, 0.0f64);
         for (i, w) in held.weights.iter().enumerate() {
             let square: f64 = rows.entries(i).map(|(_, z)| z.to_f64() * z.to_f64()).sum();
@@ -289,7 +289,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
                 let part = |done: f64| (fold as f64 + (l as f64 + done) / grid.len() as f64) / folds as f64;
                 let costs = self.costs(lambda, |i| self.held.folds[i] != fold);
                 let solutions = self.solve(&costs, ROUGH, ROUGH_ROUNDS, &|done| check(part(done)))?;
-                let errs = |i: &&usize| self.class(**i, &solutions) != self.held.classes[**i];
+                let errs = |i: &&usize| self.class(**i, &solutions) != self.held.class(**i);
                 wrong[l] += out.iter().filter(errs).map(|&i| self.held.weights[i]).sum::<f64>();
             }
         }
