@@ -1,4 +1,4 @@
-"""Ridge regression, classification and support vector machines on features of a kernel."""
+"""Linear models on features of a kernel, under any loss: numbers and classes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -106,6 +108,8 @@ class _KernelLearner(SavedModel):
         "regularization": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
         "folds": [Interval(Integral, 2, 64, closed="both")],
         "standardize": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
         "verbose": ["verbose"],
     }
 
@@ -114,6 +118,7 @@ class _KernelLearner(SavedModel):
         chosen = json.loads(model.method)
         return {
             "kernel": model.kernel,
+            "loss": "ridge" if model.loss == "squares" else model.loss,
             "n_components": model.features_asked,
             "method": next((word for word, method in _METHODS.items() if method == chosen), "auto"),
             "regularization": "cv" if model.folds > 1 else model.regularization,
@@ -135,11 +140,13 @@ class _KernelLearner(SavedModel):
             kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
             method=None if method is None else json.dumps(method),
             features=None if self.n_components is None else int(self.n_components),
-            loss=getattr(self, "loss", "ridge"),
+            loss=self.loss,
             seed=seed_of(self.random_state),
             regularization=None if self.regularization == "cv" else float(self.regularization),
             folds=int(self.folds),
             standardize=bool(self.standardize),
+            tolerance=float(self.tol),
+            start=getattr(self, "_model", None) if self.warm_start else None,
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
             threads=threads_of(self.n_jobs),
@@ -154,6 +161,10 @@ class _KernelLearner(SavedModel):
         self.lambda_ = model.regularization
         self.cv_curve_ = np.array(model.curve, dtype=np.float64).reshape(-1, 2)
         self.degrees_of_freedom_ = model.degrees_of_freedom
+        if model.minimised is not None:
+            self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.scale_ = model.minimised
+        else:
+            self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
         self.kernel_ = model.kernel
         self.n_components_ = model.features
         self.certificate_ = Certificate.from_json(model.certificate, model.certificate_text)
@@ -172,10 +183,10 @@ class _KernelLearner(SavedModel):
 
 
 class KernelRegressor(RegressorMixin, _KernelLearner):
-    """Kernel ridge regression at the cost of a linear model.
+    """Kernel regression at the cost of a linear model.
 
-    Minimises (1/Σw) Σ wᵢ (yᵢ - c·z(xᵢ) - b)² + λ ‖c‖² on features z of a kernel. The width of the kernel and λ are
-    chosen by cross-validation where they are not given.
+    Minimises (1/Σw) Σ wᵢ loss(yᵢ, c·z(xᵢ) + b) + λ ‖c‖² on features z of a kernel: squared errors, that is kernel ridge regression, or
+    others. The width of the kernel and λ are chosen by cross-validation where they are not given.
 
     Parameters
     ----------
@@ -197,12 +208,20 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
         the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
         kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
+    loss : str, default="ridge"
+        What is minimised beside λ ‖c‖²: ``"ridge"``, squared errors; ``"huber"`` or ``"huber(epsilon=1.35)"``, squares of small errors and sizes
+        of large ones, large beginning at epsilon times their own size, which is fitted too, as in ``HuberRegressor``; ``"quantile(level=0.9)"``, for
+        the value below which that part of the targets lies; ``"insensitive(epsilon=0.1)"``, errors beyond epsilon, as in ``SVR``. All but the first hold the features of all rows in memory.
     regularization : "cv" or float, default="cv"
         λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
     folds : int, default=5
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    tol : float, default=1e-4
+        What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    warm_start : bool, default=False
+        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -219,9 +238,19 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     lambda_ : float
         λ, given or chosen.
     cv_curve_ : ndarray of shape (n_lambdas, 2)
-        λ and mean squared error on left-out rows, summed over outputs; empty if λ was given.
-    degrees_of_freedom_ : float
-        tr S(S + λI)⁻¹: how many coefficients the data decide.
+        λ and mean squared error on left-out rows (mean loss under other losses), summed over outputs; empty if λ was given.
+    degrees_of_freedom_ : float or None
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
+    objective_ : float or None
+        (1/Σw) Σ w loss + λ ‖c‖², summed over outputs; None for ridge.
+    dual_objective_ : float or None
+        What no coefficients can be better than, where it is known: the gap certifies the solution.
+    n_iter_ : int
+        Steps that were made; not for ridge.
+    stopped_by_ : {"gap", "gain", "steps"}
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many. Not for ridge.
+    scale_ : float or None
+        The size of an error under Huber's loss.
     kernel_ : str
         The kernel with its width, as text.
     n_components_ : int
@@ -255,6 +284,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     True
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {**_KernelLearner._parameter_constraints, "loss": [str]}
+
     _head = "regression"
 
     def __init__(
@@ -266,9 +297,12 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         scale=None,
         n_components=None,
         method="auto",
+        loss="ridge",
         regularization="cv",
         folds=5,
         standardize=True,
+        tol=1e-4,
+        warm_start=False,
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -279,9 +313,12 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.scale = scale
         self.n_components = n_components
         self.method = method
+        self.loss = loss
         self.regularization = regularization
         self.folds = folds
         self.standardize = standardize
+        self.tol = tol
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -371,6 +408,9 @@ class Classifies(ClassifierMixin):
             classes, codes = np.unique(y, return_inverse=True)
             if len(classes) == 1:
                 raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
+            if getattr(self, "class_weight", None) is not None:
+                weight = compute_sample_weight(self.class_weight, y)
+                sample_weight = weight if sample_weight is None else weight * _check_sample_weight(sample_weight, X)
             model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
         return self._adopt(model, classes)
 
@@ -392,10 +432,17 @@ class Classifies(ClassifierMixin):
         return self.classes_[self._model.classify(rows, threads_of(self.n_jobs))]
 
 
+def _has_probabilities(self) -> bool:
+    """Whether scores are logarithms of odds; the message of the error says what would make them so."""
+    if self.loss != "logistic":
+        raise AttributeError(f"probabilities need loss='logistic', found loss={self.loss!r}")
+    return True
+
+
 class KernelClassifier(Classifies, _KernelLearner):
     """Kernel classification at the cost of a linear model.
 
-    Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, or a linear
+    Ridge regression of classes coded as ±1 (two) or as one column of 0/1 each (more) on features of a kernel, logistic regression, or a linear
     support vector machine for each class against the rest, decided by the sign or by the largest. The width of the kernel and λ are chosen by cross-validation where they are not given.
 
     Parameters
@@ -418,16 +465,23 @@ class KernelClassifier(Classifies, _KernelLearner):
         with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
         the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
         kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
-    loss : {"ridge", "squared_hinge", "hinge"}, default="ridge"
-        What is minimised beside λ ‖c‖²: squared differences from the codes of the classes; or margins that are too small, max(0, 1 - m)² or
+    loss : {"ridge", "logistic", "squared_hinge", "hinge"}, default="ridge"
+        What is minimised beside λ ‖c‖²: squared differences from the codes of the classes; minus the logarithm of the probability of the class, which
+        :meth:`predict_proba` then gives (``LogisticRegression`` with C = 1 / (2 λ n)); or margins that are too small, max(0, 1 - m)² or
         max(0, 1 - m), of each class against the rest (a linear support vector machine, as ``LinearSVC`` has it with
-        C = 1 / (2 λ n), its constant penalised like the coefficients). Margins hold the features of all rows in memory.
+        C = 1 / (2 λ n), its constant penalised like the coefficients). All but ridge hold the features of all rows in memory.
     regularization : "cv" or float, default="cv"
-        λ of the objective; ``"cv"`` chooses it by cross-validation, from 21 values (8 where margins are minimised).
+        λ of the objective; ``"cv"`` chooses it by cross-validation, from 21 values (up to 8 under other losses than ridge).
     folds : int, default=5
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of rows, by class; ``"balanced"`` gives all classes the same weight.
+    tol : float, default=1e-4
+        What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    warm_start : bool, default=False
+        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -451,9 +505,13 @@ class KernelClassifier(Classifies, _KernelLearner):
     degrees_of_freedom_ : float or None
         tr S(S + λI)⁻¹: how many coefficients the data decide; None for losses of margins.
     objective_ : float or None
-        ½ ‖c‖² + C Σ loss, summed over classes, where margins were minimised.
+        ½ ‖c‖² + C Σ loss, summed over classes, where margins were minimised; (1/Σw) Σ w loss + λ ‖c‖² under logistic loss.
     dual_objective_ : float or None
-        What no coefficients can be better than: the gap certifies the solution.
+        What no coefficients can be better than, where it is known: the gap certifies the solution.
+    n_iter_ : int
+        Steps that were made, under logistic loss.
+    stopped_by_ : {"gap", "gain", "steps"}
+        Why no more were made, under logistic loss: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many.
     margin_ : float or None
         γ = 1 / (‖c‖ max ‖z‖), the smallest of all classes, where margins were minimised.
     kernel_ : str
@@ -492,7 +550,8 @@ class KernelClassifier(Classifies, _KernelLearner):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **_KernelLearner._parameter_constraints,
-        "loss": [StrOptions({"ridge", "squared_hinge", "hinge"})],
+        "loss": [StrOptions({"ridge", "logistic", "squared_hinge", "hinge"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
     _head = "classification"
@@ -511,6 +570,9 @@ class KernelClassifier(Classifies, _KernelLearner):
         regularization="cv",
         folds=5,
         standardize=True,
+        class_weight=None,
+        tol=1e-4,
+        warm_start=False,
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -525,6 +587,9 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.regularization = regularization
         self.folds = folds
         self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -546,12 +611,41 @@ class KernelClassifier(Classifies, _KernelLearner):
         outputs = self._outputs(X)
         return outputs[:, 0] if len(self.classes_) == 2 else outputs
 
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Predict probabilities of classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each class, in the order of ``classes_`` and in the precision of the rows.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return self._model.probabilities(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X):
+        """Predict logarithms of probabilities of classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            One column for each class, in the order of ``classes_``.
+        """
+        return np.log(self.predict_proba(X))
+
     def _adopt(self, model: Model, classes: np.ndarray | None = None):
         super()._adopt(model)
         self.classes_ = classes_of(*model.labels) if classes is None else classes
-        self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
         return self
-
-    @classmethod
-    def _words_of(cls, model: Model) -> dict[str, Any]:
-        return {**super()._words_of(model), "loss": model.loss}

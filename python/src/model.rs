@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use bochner::encode::Columns;
 use bochner::model::{Decision, Outcome};
-use bochner::solve::Hinge;
+use bochner::solve::Stop;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, LabelKind, Labels, Lambda, Loss, Matrix,
+    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, LabelKind, Labels, Lambda, Matrix,
     Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -31,11 +31,11 @@ impl Model {
     ///
     /// `labels` makes it a classification, `targets` then being positions in them. `kernel` is a text with a width, or
     /// "gaussian" or "laplace" for a width by cross-validation; `regularization` is λ, or none for one by
-    /// cross-validation.
+    /// cross-validation; `start` is a model to go on from.
     #[staticmethod]
     #[pyo3(signature = (
         rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, columns=None, target="", threads=0, verbose=0
+        folds=5, standardize=true, tolerance=None, start=None, columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -51,20 +51,24 @@ impl Model {
         regularization: Option<f64>,
         folds: usize,
         standardize: bool,
+        tolerance: Option<f64>,
+        start: Option<PyRef<'_, Model>>,
         columns: Option<Vec<String>>,
         target: &str,
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
+        let start = start.map(|model| model.inner.clone());
         let auto = Auto {
             kernel: kernel.parse().map_err(to_python)?,
             method: method.map(method_from_json).transpose()?,
             features,
-            loss: loss_named(loss)?,
+            loss: loss.parse().map_err(to_python)?,
             seed,
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
             precision: None,
             standardise: standardize,
+            tolerance,
         };
         let auto = match &columns {
             Some(names) => auto.bind(names).map_err(to_python)?,
@@ -79,7 +83,7 @@ impl Model {
             labels,
             names,
             Job::new(threads, verbose),
-            |engine, source| auto.fit(engine, source),
+            |engine, source| auto.fit_from(engine, source, start.as_ref()),
         )
     }
 
@@ -239,22 +243,52 @@ impl Model {
         self.inner.training().and_then(bochner::model::Training::degrees_of_freedom)
     }
 
-    /// "ridge", "squared_hinge" or "hinge"; none for a map alone.
+    /// As text; none for a map alone.
     #[getter]
-    fn loss(&self) -> Option<&'static str> {
-        self.inner.training().map(|training| match training.outcome {
-            Outcome::Squares { .. } => "ridge",
-            Outcome::Margins { hinge: Hinge::Squared, .. } => "squared_hinge",
-            Outcome::Margins { hinge: Hinge::Plain, .. } => "hinge",
-        })
+    fn loss(&self) -> Option<String> {
+        self.inner.training().map(|training| training.loss().to_string())
+    }
+
+    /// (objective, bound or none, steps, why no more, σ or none), of other losses than squares and margins.
+    #[getter]
+    fn minimised(&self) -> Option<(f64, Option<f64>, usize, &'static str, Option<f64>)> {
+        match self.inner.training()?.outcome {
+            Outcome::Minimised { objective, bound, steps, stop, scale, .. } => {
+                let why = match stop {
+                    Stop::Gap => "gap",
+                    Stop::Gain => "gain",
+                    Stop::Steps => "steps",
+                };
+                Some((objective, bound, steps, why, scale))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether there are probabilities of classes.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.inner.calibration().is_some()
+    }
+
+    /// Probabilities for each row: one column a class.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let outputs = self.outputs(py, &rows, threads)?;
+        let none = || PyValueError::new_err("expected a model with probabilities, found one with scores alone");
+        array(py, self.inner.probabilities(&outputs).ok_or_else(none)?)
     }
 
     /// (primal value, dual value, margin), where margins were minimised.
     #[getter]
     fn margins(&self) -> Option<(f64, f64, f64)> {
         match self.inner.training()?.outcome {
-            Outcome::Squares { .. } => None,
             Outcome::Margins { primal, dual, margin, .. } => Some((primal, dual, margin)),
+            _ => None,
         }
     }
 
@@ -394,15 +428,6 @@ fn learn(
         None => Ok(inner),
     }
     .map(|inner| Model { inner })
-}
-
-fn loss_named(name: &str) -> PyResult<Loss> {
-    match name {
-        "ridge" => Ok(Loss::Squares),
-        "squared_hinge" => Ok(Loss::margins(Hinge::Squared)),
-        "hinge" => Ok(Loss::margins(Hinge::Plain)),
-        other => Err(PyValueError::new_err(format!("expected ridge, squared_hinge or hinge, found {other}"))),
-    }
 }
 
 fn label_kind(name: &str) -> PyResult<LabelKind> {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use bochner::encode::{Declared, Precision, Task};
-use bochner::solve::Hinge;
 use bochner::{Choice, Kernel, KernelChoice, Loss, Nonzeros};
 use bochner_io::{FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -121,9 +120,9 @@ pub(crate) struct FitArgs {
     pub(crate) sequence: Vec<Declared>,
     #[command(flatten)]
     pub(crate) made: MapArgs,
-    /// What is minimised: squared errors, or margins of classes that are too small
-    #[arg(long, value_enum, default_value = "squares")]
-    pub(crate) loss: LossArg,
+    /// What is minimised: squares; for classes logistic, squared-hinge, hinge; for numbers huber(epsilon=1.35), quantile(level=0.5), insensitive(epsilon=0.1)
+    #[arg(long, default_value = "squares")]
+    pub(crate) loss: Loss,
     /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows; 256 grids for binning]
     #[arg(long, short = 'D', value_name = "D")]
     pub(crate) features: Option<usize>,
@@ -180,6 +179,9 @@ pub(crate) struct PredictArgs {
     /// For classes: also one column of scores for each class; the largest decides
     #[arg(long)]
     pub(crate) scores: bool,
+    /// For classes, if the model was fitted under logistic loss: also one column of probabilities for each class
+    #[arg(long, conflicts_with = "scores")]
+    pub(crate) probabilities: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]
@@ -480,27 +482,6 @@ impl From<ChoiceArg> for Choice {
             ChoiceArg::KMeansPlusPlus => Choice::KMeansPlusPlus,
             ChoiceArg::Leverage => Choice::Leverage,
             ChoiceArg::Cholesky => Choice::Cholesky,
-        }
-    }
-}
-
-/// What is minimised.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum LossArg {
-    /// Squared errors (ridge), for numbers and classes
-    Squares,
-    /// max(0, 1 − margin)², for classes
-    SquaredHinge,
-    /// max(0, 1 − margin), for classes
-    Hinge,
-}
-
-impl From<LossArg> for Loss {
-    fn from(typed: LossArg) -> Loss {
-        match typed {
-            LossArg::Squares => Loss::Squares,
-            LossArg::SquaredHinge => Loss::margins(Hinge::Squared),
-            LossArg::Hinge => Loss::margins(Hinge::Plain),
         }
     }
 }

@@ -12,7 +12,7 @@ use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Labels, Lambda, Method, Model};
+use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Labels, Lambda, Loss, Method, Model};
 use bochner_io::Options;
 use serde::Serialize;
 
@@ -66,7 +66,8 @@ impl Job {
             kernel: args.kernel,
             method: map::method(&args.made)?,
             features: args.features,
-            loss: args.loss.into(),
+            loss: args.loss,
+            tolerance: None,
             seed: args.seed,
             lambda: match (args.lambda, args.folds) {
                 (Some(value), _) => Lambda::Given { value },
@@ -164,17 +165,20 @@ impl Job {
     ) -> Result<Summary, Failure> {
         let report = ModelReport::new(model);
         let labels = labels(model);
-        let is_margin = matches!(self.recipe.auto.loss, bochner::Loss::Margins { .. });
         let cross_validation = report.left_out_error().map(|error| {
-            if is_margin {
-                return CrossValidation { wrong: Some(error), ..CrossValidation::default() };
+            match self.recipe.auto.loss {
+                Loss::Squares => {}
+                Loss::Margins { .. } => {
+                    return CrossValidation { wrong: Some(error), ..CrossValidation::default() };
+                }
+                _ => return CrossValidation { loss: Some(error), ..CrossValidation::default() },
             }
             let constant = pass.constant_error(labels);
             CrossValidation {
                 squared_error: Some(error),
                 rmse: labels.is_none().then(|| error.sqrt()),
                 explained: (constant > 0.0).then(|| 1.0 - error / constant),
-                wrong: None,
+                ..CrossValidation::default()
             }
         });
         Ok(Summary {
@@ -299,6 +303,8 @@ struct CrossValidation {
     explained: Option<f64>,
     /// The share of wrong classes, where margins were minimised.
     wrong: Option<f64>,
+    /// The mean loss, of all other losses.
+    loss: Option<f64>,
 }
 
 impl Summary {
@@ -343,6 +349,7 @@ impl CrossValidation {
         let explained =
             self.explained.map(|share| format!("{:.1} % of the variance explained", 100.0 * share));
         let error = match (self.wrong, self.rmse) {
+            _ if self.loss.is_some() => format!("loss {}", text::number(self.loss.unwrap_or(0.0))),
             (Some(wrong), _) => format!("{:.2} % wrong", 100.0 * wrong),
             (None, Some(rmse)) => format!("RMSE {}", text::number(rmse)),
             (None, None) => format!("squared error {}", text::number(self.squared_error.unwrap_or(0.0))),

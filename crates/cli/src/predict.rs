@@ -23,6 +23,7 @@ struct Job {
     read: ReadArgs,
     output: Option<PathBuf>,
     scores: bool,
+    probabilities: bool,
     run: RunArgs,
 }
 
@@ -70,8 +71,12 @@ impl Job {
             let text = "--scores is for classes, and this model predicts a number".to_owned();
             return Err(Failure::Usage(text));
         }
-        let PredictArgs { data, scores, read, run, .. } = args;
-        Ok(Job { model, data, read, output, scores, run })
+        if args.probabilities && model.calibration().is_none() {
+            let text = "--probabilities needs a model of classes that was fitted with --loss logistic".to_owned();
+            return Err(Failure::Usage(text));
+        }
+        let PredictArgs { data, scores, probabilities, read, run, .. } = args;
+        Ok(Job { model, data, read, output, scores, probabilities, run })
     }
 
     fn write(
@@ -105,8 +110,13 @@ impl Job {
             }
             _ => vec![target.to_owned()],
         };
-        if let (true, Head::Classification { labels, .. }) = (self.scores, self.model.head()) {
-            names.extend(labels.texts().iter().map(|label| format!("score_{label}")));
+        if let Head::Classification { labels, .. } = self.model.head() {
+            let texts = labels.texts().iter();
+            if self.scores {
+                names.extend(texts.map(|label| format!("score_{label}")));
+            } else if self.probabilities {
+                names.extend(texts.map(|label| format!("probability_{label}")));
+            }
         }
         names.iter().map(|name| field(name)).collect::<Vec<_>>().join(",")
     }
@@ -115,9 +125,15 @@ impl Job {
         let Head::Classification { labels, .. } = self.model.head() else {
             return (0..outputs.rows()).try_for_each(|i| writeln!(to, "{}", joined(outputs.row(i))));
         };
+        let probabilities =
+            if self.probabilities { self.model.probabilities(outputs) } else { None };
         let scores = self.model.scores(outputs);
         for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
             write!(to, "{}", field(labels.text(class)))?;
+            if let Some(probabilities) = &probabilities {
+                writeln!(to, ",{}", joined(probabilities.row(i)))?;
+                continue;
+            }
             match (self.scores, scores.row(i)) {
                 (false, _) => writeln!(to)?,
                 // The one score of two classes is for the second and against the first.

@@ -4,6 +4,7 @@ use bochner::certify::{Bound, Certificate};
 use bochner::encode::{Columns, Text};
 use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
+use bochner::solve::Stop;
 use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, Model};
 use serde::Serialize;
 
@@ -104,6 +105,17 @@ impl ModelReport {
                 let gap = (primal - dual).max(0.0) / primal.abs().max(f64::MIN_POSITIVE);
                 let [primal, gap, margin] = [primal, gap, margin].map(text::number);
                 ("margin", format!("{margin}; objective {primal}, within {gap} of the best"))
+            }
+            Outcome::Minimised { loss, objective, bound, steps, stop, .. } => {
+                let why = match (stop, bound) {
+                    (Stop::Steps, _) => format!("not yet the best after {steps} steps"),
+                    (_, Some(bound)) => {
+                        let gap = (objective - bound).max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
+                        format!("within {} of the best after {steps} steps", text::number(gap))
+                    }
+                    (_, None) => format!("another step after {steps} would gain next to nothing"),
+                };
+                ("loss", format!("{loss}; objective {}, {why}", text::number(objective)))
             }
         };
         vec![("lambda", format!("{}, {how}", text::number(training.lambda))), outcome]

@@ -7,7 +7,7 @@
 use bochner::map::Region;
 use bochner::random::{Draws, Stream};
 use bochner::{
-    Arrays, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Result, Rows, Svm, Target,
+    Arrays, Engine, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method, Result, Rows, Target,
 };
 
 fn main() -> Result<()> {
@@ -23,7 +23,7 @@ fn main() -> Result<()> {
         let inside = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(truth.contains(x.row(i)))));
         let labels = Labels::new(LabelKind::Text, vec!["out".to_owned(), "in".to_owned()]);
         let source = Arrays::new(Rows::from(&x), inside.view(), None, Target::Classes { labels })?;
-        let svm = Svm { lambda: Lambda::Given { value: 1e-7 }, ..Svm::new(lift.clone()) };
+        let svm = Linear { lambda: Lambda::Given { value: 1e-7 }, ..Linear::svm(lift.clone()) };
         let model = svm.fit(&engine, &source)?;
         let found = Region::of_separator(model.coefficients().row(0), model.intercept()[0])?;
         let right = (0..n).filter(|&i| found.contains(x.row(i)) == truth.contains(x.row(i))).count();

@@ -9,8 +9,8 @@
 use bochner::solve::Hinge;
 use bochner::source::{Batch, Batches};
 use bochner::{
-    AnyRows, Bins, Engine, EngineSpec, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView,
-    Method, Ridge, Rows, Source, Svm, Target,
+    AnyRows, Bins, Engine, EngineSpec, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec, Matrix, MatrixView,
+    Method, Ridge, Rows, Source, Target,
 };
 
 /// Rows that nobody stores.
@@ -160,7 +160,7 @@ fn measure_machine(case: usize) {
     let texts = (0..4).map(|class| class.to_string()).collect();
     let target = Target::Classes { labels: Labels::new(LabelKind::Integer, texts) };
     let source = Generated { count: 30_000, columns: 20, target };
-    let svm = Svm { hinge, lambda: Lambda::Given { value: 1e-2 }, tolerance: 0.1, ..Svm::new(map) };
+    let svm = Linear { lambda: Lambda::Given { value: 1e-2 }, tolerance: 0.1, ..Linear::new(map, Loss::margins(hinge)) };
     let planned = svm.plan(&source).unwrap().peak_bytes;
     let before = status("VmRSS");
     svm.fit(&engine, &source).unwrap();

@@ -8,10 +8,9 @@
 
 use std::time::Instant;
 
-use bochner::solve::Hinge;
 use bochner::{
-    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, MapSpec, Method, Model, Rows,
-    Svm,
+    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, Linear, MapSpec, Method, Model, Rows,
+
 };
 use serde::Serialize;
 
@@ -200,8 +199,8 @@ fn lambda(digits: &Digits, cost: f64) -> Lambda {
     Lambda::Given { value: 1.0 / (2.0 * cost * digits.training.x.rows() as f64) }
 }
 
-pub(super) fn svm(digits: &Digits, map: MapSpec, cost: f64) -> Svm {
-    Svm { hinge: Hinge::Squared, lambda: lambda(digits, cost), ..Svm::new(map) }
+pub(super) fn svm(digits: &Digits, map: MapSpec, cost: f64) -> Linear {
+    Linear { lambda: lambda(digits, cost), ..Linear::svm(map) }
 }
 
 /// The width and C of the Laplace kernel whose binning errs least on left-out rows of the training half.
@@ -209,7 +208,7 @@ fn tune(engine: &Engine, digits: &Digits, seed: u64, steps: &mut Steps<'_>) -> R
     let mut best = Tuned { scale: SCALES[0], cost: 1.0, error: f64::INFINITY };
     for scale in SCALES {
         let map = MapSpec { kernel: Kernel::laplace(scale), method: BINNING, features: FEATURES, seed };
-        let model = Svm::new(map).fit(engine, &digits.training.source()?)?;
+        let model = Linear::svm(map).fit(engine, &digits.training.source()?)?;
         let Some(training) = model.training() else { continue };
         let error = training.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
         if error < best.error {

@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use super::{Bandwidth, Family, Ridge, Svm};
+use super::{Bandwidth, Family, Linear, Ridge};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
@@ -17,7 +17,7 @@ use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
 use crate::table::ColumnInfo;
-use crate::{Engine, Error, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
+use crate::{Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +60,8 @@ pub struct Auto {
     pub precision: Option<Precision>,
     /// Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     pub standardise: bool,
+    /// What may be left to gain, as a part of the objective, where steps are made; none for the learner's own.
+    pub tolerance: Option<f64>,
 }
 
 impl Default for Auto {
@@ -73,6 +75,7 @@ impl Default for Auto {
             lambda: Lambda::CrossValidated { folds: 5 },
             precision: None,
             standardise: true,
+            tolerance: None,
         }
     }
 }
@@ -80,6 +83,11 @@ impl Default for Auto {
 impl Auto {
     /// Fits to all rows of the source.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
+        self.fit_from(engine, source, None)
+    }
+
+    /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
+    pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
         self.check(engine, source)?;
         let (scaling, sample) = self.look(engine, source)?;
         let kernel = match &self.kernel {
@@ -91,11 +99,13 @@ impl Auto {
         let learner = self.learner(kernel, default_features(self.most_features(), &sample));
         let precision = self.precision(source);
         match scaling {
-            None if precision.bytes() == source.scalar_bytes() => learner.fit_with(engine, source, &sample),
-            None => learner.fit_with(engine, &self.rounded(source), &sample),
+            None if precision.bytes() == source.scalar_bytes() => {
+                learner.fit_with(engine, source, &sample, start)
+            }
+            None => learner.fit_with(engine, &self.rounded(source), &sample, start),
             Some(scaling) => {
                 let model =
-                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample)?;
+                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample, start)?;
                 Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
             }
         }
@@ -251,12 +261,11 @@ impl Auto {
         let (map, lambda) = (self.map(kernel, features), self.lambda);
         match self.loss {
             Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
-            // Everything but squares holds its features, and is refused there if it cannot.
-            loss => Learner::Svm(Svm {
-                hinge: if let Loss::Margins { hinge } = loss { hinge } else { crate::solve::Hinge::Squared },
-                lambda,
-                ..Svm::new(map)
-            }),
+            loss => {
+                let usual = Linear::new(map, loss);
+                let tolerance = self.tolerance.unwrap_or(usual.tolerance);
+                Learner::Linear(Linear { lambda, tolerance, ..usual })
+            }
         }
     }
 }
@@ -264,28 +273,41 @@ impl Auto {
 /// The learner of a loss.
 enum Learner {
     Ridge(Ridge),
-    Svm(Svm),
+    Linear(Linear),
 }
 
 impl Learner {
     fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         match self {
             Learner::Ridge(ridge) => ridge.check(engine, source),
-            Learner::Svm(svm) => svm.check(engine, source),
+            Learner::Linear(linear) => linear.check(engine, source),
         }
     }
 
     fn plan(&self, source: &dyn Source) -> Result<Cost> {
         match self {
             Learner::Ridge(ridge) => ridge.plan(source),
-            Learner::Svm(svm) => svm.plan(source),
+            Learner::Linear(linear) => linear.plan(source),
         }
     }
 
-    fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
+    fn fit_with(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        sample: &Sample,
+        start: Option<&Model>,
+    ) -> Result<Model> {
         match self {
             Learner::Ridge(ridge) => ridge.fit_with(engine, source, sample),
-            Learner::Svm(svm) => svm.fit_with(engine, source, sample),
+            Learner::Linear(linear) => {
+                let has_same = |model: &&Model| linear.can_start_from(model, source.target());
+                if start.is_some() && start.filter(has_same).is_none() {
+                    let text = "the model to start from has other features or outputs: the fit starts from nothing";
+                    engine.tell(&Event::Warning { text })?;
+                }
+                linear.fit_with(engine, source, sample, start.filter(has_same))
+            },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Outcome, Training};
 use crate::source::{Source, Target};
-use crate::{Certificate, Error, Labels, Matrix, Result};
+use crate::{Certificate, Error, Labels, Loss, Matrix, Result};
 
 /// The classes of a source that has at least two.
 pub(super) fn labels(source: &dyn Source) -> Result<&Labels> {
@@ -17,6 +17,26 @@ pub(super) fn labels(source: &dyn Source) -> Result<&Labels> {
     }
 }
 
+/// A loss is about what the source asks to predict.
+pub(super) fn target(loss: Loss, source: &dyn Source) -> Result<()> {
+    match source.target() {
+        Target::Classes { labels } if labels.len() < 2 => {
+            Err(Error::OneClass { label: labels.text(0).to_owned() })
+        }
+        Target::Classes { .. } if loss.wants_numbers() => Err(Error::Unsupported {
+            what: format!("loss {loss} for classes"),
+            reason: "it is about numbers",
+            instead: "take squares, logistic, squared_hinge or hinge",
+        }),
+        Target::Numbers { .. } if loss.wants_classes() => Err(Error::Unsupported {
+            what: format!("loss {loss} for numbers"),
+            reason: "it is about classes",
+            instead: "give classes as the target, or take squares, huber, quantile or insensitive",
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// What a model says must be numbers: a file could not hold others.
 pub(super) fn finite(
     coefficients: &Matrix<f64>,
@@ -28,6 +48,9 @@ pub(super) fn finite(
     let outcome = match training.outcome {
         Outcome::Squares { degrees_of_freedom } => degrees_of_freedom,
         Outcome::Margins { primal, dual, margin, .. } => primal + dual + margin,
+        Outcome::Minimised { objective, bound, scale, .. } => {
+            objective + bound.unwrap_or(0.0) + scale.unwrap_or(0.0)
+        }
     };
     let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
         "the coefficients"

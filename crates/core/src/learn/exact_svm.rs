@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::check::{self, labels};
 use super::held::{AnyHeld, Held, Size};
-use super::svm::normalised_margin;
+use super::linear::normalised_margin;
 use crate::certify::{Bound, Certificate};
 use crate::engine::Check;
 use crate::map::{Choice, Landmarks};

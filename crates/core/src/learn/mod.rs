@@ -5,13 +5,13 @@ mod bandwidth;
 mod check;
 mod exact_svm;
 mod held;
+mod linear;
 mod pca;
 mod ridge;
-mod svm;
 
 pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
 pub use exact_svm::ExactSvm;
+pub use linear::Linear;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
-pub use svm::Svm;

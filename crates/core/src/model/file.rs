@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 pub use self::error::FileError;
 use self::read::File;
-use super::{Decision, Head, Model, Training};
+use super::{Calibration, Decision, Head, Model, Training};
 use crate::encode::{Columns, Documents, Sequence};
 use crate::map::State;
 use crate::whole::WholeFile;
@@ -62,6 +62,9 @@ struct Meta {
     scaled: bool,
     shifted: bool,
     training: Option<Training>,
+    /// Not written where there is none, as in files from before there was any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
     certificate: Certificate,
 }
 
@@ -195,6 +198,7 @@ impl Model {
             scaled: self.encoder.scaling().is_some(),
             shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
             training: self.training.clone(),
+            calibration: self.calibration,
             certificate: self.certificate.clone(),
         }
     }

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::{Columns, Labels, Scaling, rows_of};
 use crate::learn::CurvePoint;
-use crate::solve::Hinge;
+use crate::loss::{sigmoid, softmax};
+use crate::solve::{Hinge, Stop};
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{
-    AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar,
+    AnyRows, Certificate, Encoder, Engine, Error, Event, Loss, Map, Matrix, OwnedRows, Result, Rows, Scalar,
 };
 
 /// What the outputs mean.
@@ -90,6 +91,39 @@ pub enum Outcome {
         /// γ = 1/(‖w‖·max ‖z‖), the smallest of all outputs: rows without loss are at least so far from the border, for their size.
         margin: f64,
     },
+    /// Any other loss.
+    Minimised {
+        /// Which.
+        loss: Loss,
+        /// (1/Σw) Σ w·ℓ + λ‖c‖², summed over outputs.
+        objective: f64,
+        /// What no coefficients can be better than, where it is known.
+        bound: Option<f64>,
+        /// σ of Huber's loss: the size of an error; the largest of all outputs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scale: Option<f64>,
+        /// Steps that were made.
+        steps: usize,
+        /// Why no more.
+        stop: Stop,
+    },
+}
+
+/// From scores to probabilities: those of classes are softmax(slope·s + offset), that of the second of two is 1/(1 + e^−(slope·s + offset)).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Factor of scores: 1 where they are logarithms of odds.
+    pub slope: f64,
+    /// Added for two classes.
+    pub offset: f64,
+}
+
+impl Default for Calibration {
+    /// Scores are logarithms of odds.
+    fn default() -> Self {
+        Calibration { slope: 1.0, offset: 0.0 }
+    }
 }
 
 impl Training {
@@ -97,7 +131,16 @@ impl Training {
     pub fn degrees_of_freedom(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Squares { degrees_of_freedom } => Some(degrees_of_freedom),
-            Outcome::Margins { .. } => None,
+            Outcome::Margins { .. } | Outcome::Minimised { .. } => None,
+        }
+    }
+
+    /// What was minimised.
+    pub fn loss(&self) -> Loss {
+        match self.outcome {
+            Outcome::Squares { .. } => Loss::Squares,
+            Outcome::Margins { hinge, .. } => Loss::Margins { hinge },
+            Outcome::Minimised { loss, .. } => loss,
         }
     }
 }
@@ -113,6 +156,7 @@ pub struct Model {
     coefficients: Matrix<f64>,
     intercept: Vec<f64>,
     head: Head,
+    calibration: Option<Calibration>,
     certificate: Certificate,
     training: Option<Training>,
     provenance: Provenance,
@@ -142,7 +186,18 @@ impl Model {
             instruction_set: bochner_simd::Isa::best().name().to_owned(),
         };
         let target = String::new();
-        Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance }
+        Model {
+            encoder,
+            target,
+            map,
+            coefficients,
+            intercept,
+            head,
+            calibration: None,
+            certificate,
+            training,
+            provenance,
+        }
     }
 
     /// A map alone, without outputs, to be saved like any other model.
@@ -155,6 +210,11 @@ impl Model {
     /// The same model behind another encoder of as many columns.
     pub(crate) fn with_encoder(self, encoder: Encoder) -> Model {
         Model { encoder, ..self }
+    }
+
+    /// The same model with probabilities of its classes.
+    pub(crate) fn with_calibration(self, calibration: Calibration) -> Model {
+        Model { calibration: Some(calibration), ..self }
     }
 
     /// The same model with names for its columns, as many as it has, and for its target.
@@ -194,6 +254,11 @@ impl Model {
     /// What the outputs mean.
     pub fn head(&self) -> &Head {
         &self.head
+    }
+
+    /// How scores become probabilities, where they do.
+    pub fn calibration(&self) -> Option<Calibration> {
+        self.calibration
     }
 
     /// The kernel error: bound and measured.
@@ -358,5 +423,27 @@ impl Model {
             to.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum / (3.0 * (sum.abs() + 1.0)));
         }
         scores
+    }
+
+    /// The probability of each class for each row of outputs; none where the model has only scores.
+    pub fn probabilities(&self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
+        let (Some(Calibration { slope, offset }), Head::Classification { labels, .. }) =
+            (self.calibration, &self.head)
+        else {
+            return None;
+        };
+        let scores = self.scores(outputs);
+        let mut out = Matrix::zeros(scores.rows(), labels.len());
+        for i in 0..scores.rows() {
+            let (row, scores) = (out.row_mut(i), scores.row(i));
+            if let [score] = scores {
+                let odds = slope * score + offset;
+                row.copy_from_slice(&[sigmoid(-odds), sigmoid(odds)]);
+            } else {
+                row.iter_mut().zip(scores).for_each(|(p, s)| *p = slope * s);
+                softmax(row);
+            }
+        }
+        Some(out)
     }
 }

@@ -8,7 +8,8 @@ mod problem;
 mod smo;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
-pub(crate) use newton::{MOST_FACTORED, Newton};
+pub use newton::Stop;
+pub(crate) use newton::{Constant, MOST_FACTORED, Minimum, Newton, Passes};
 pub(crate) use normal::{Normal, Solution};
 pub(crate) use path::Path;
 pub use smo::{KernelSvm, KernelSvmSolution};

@@ -5,7 +5,7 @@ use crate::table::{INPUTS, engine, fitted, inner, rows, sample, specs};
 use bochner::certify::{Bound, Certificate, features_for_distance, landmarks_for_margin};
 use bochner::solve::KernelSvm;
 use bochner::{
-    Arrays, Choice, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Rows, Svm, Target,
+    Arrays, Choice, Engine, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method, Rows, Target,
 };
 use bochner_testkit::{Relative, assert_close, binomial_lower};
 use proptest::strategy::{Strategy, ValueTree};
@@ -219,7 +219,7 @@ fn landmarks_keep_a_margin() {
             let map = MapSpec { kernel: kernel.clone(), method, features: landmarks.min(n), seed: *seed };
             let target = Target::Classes { labels: labels.clone() };
             let arrays = Arrays::new(Rows::from(&x), y.view(), None, target).unwrap();
-            let svm = Svm { lambda: Lambda::Given { value: 1e-9 }, ..Svm::new(map) };
+            let svm = Linear { lambda: Lambda::Given { value: 1e-9 }, ..Linear::svm(map) };
             let scores = svm.fit(&engine(1), &arrays).unwrap().decide(&engine(1), Rows::from(&x)).unwrap();
             let wrong = (0..n).filter(|&i| scores.row(i)[0] * sign(i) <= 0.0).count();
             wrong as f64 > epsilon * n as f64

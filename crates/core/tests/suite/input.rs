@@ -295,6 +295,7 @@ proptest! {
             lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
             precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
+            tolerance: None,
         };
         let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };

@@ -3,7 +3,7 @@
 use crate::table::{engine, inner};
 use bochner::map::Region;
 use bochner::{
-    Arrays, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Rows, Svm, Target,
+    Arrays, Csr, Engine, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method, Rows, Target,
 };
 use bochner_testkit::{Absolute, Chance, Relative, assert_close, densify, normals, sparse};
 
@@ -95,7 +95,7 @@ fn a_ball_is_learned() {
     let classes = Matrix::from_fn(4000, 1, |i, _| f64::from(u8::from(ball.contains(x.row(i)))));
     let labels = Labels::new(LabelKind::Text, vec!["out".into(), "in".into()]);
     let source = Arrays::new(Rows::from(&x), classes.view(), None, Target::Classes { labels }).unwrap();
-    let svm = Svm { lambda: Lambda::Given { value: 1e-6 }, ..Svm::new(exact("parabolic")) };
+    let svm = Linear { lambda: Lambda::Given { value: 1e-6 }, ..Linear::svm(exact("parabolic")) };
     let model = svm.fit(&Engine::default(), &source).unwrap();
     let weights = model.coefficients();
     let (w, b): (Vec<f64>, f64) =

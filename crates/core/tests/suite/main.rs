@@ -7,6 +7,7 @@
 //! - `sketches`: polynomials in few features: means, variances, what the compiler makes of them
 //! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
+//! - `losses`: linear models under every loss
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
@@ -24,6 +25,7 @@ mod input;
 mod kernels;
 mod laws;
 mod liftings;
+mod losses;
 mod maps;
 mod oracle;
 mod projections;

@@ -7,8 +7,8 @@ use bochner::certify::{
 };
 use bochner::map::Overlap;
 use bochner::{
-    Arrays, Csr, Engine, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method,
-    Model, Nonzeros, Projection, Rows, Svm, Target,
+    Arrays, Csr, Engine, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method,
+    Model, Nonzeros, Projection, Rows, Target,
 };
 use bochner_testkit::{
     Absolute, Chance, assert_close, assert_same_bits, binomial_interval, binomial_lower, normals,
@@ -454,7 +454,7 @@ fn hashed_features_are_learned_from_without_their_zeros() {
     assert!(map.is_sparse());
     // 200 rows of 2²⁰ features would be 1.6 GB.
     let engine = EngineSpec { threads: 1, memory_limit: Some(400 << 20), ..EngineSpec::default() }.build();
-    let svm = Svm { lambda: Lambda::Given { value: 1e-4 }, ..Svm::new(map) };
+    let svm = Linear { lambda: Lambda::Given { value: 1e-4 }, ..Linear::svm(map) };
     let model = svm.fit(&engine, &source).unwrap();
     let scores = model.decide(&engine, Rows::from(&csr)).unwrap();
     assert!((0..n).all(|i| (scores.row(i)[0] > 0.0) == (i % 2 == 1)));

@@ -3,8 +3,8 @@
 use bochner::model::Outcome;
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, ExactSvm, Kernel, LabelKind, Labels, Lambda, MapSpec,
-    Matrix, Method, Model, Rows, Svm, Target,
+    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, ExactSvm, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec,
+    Matrix, Method, Model, Rows, Target,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals};
 
@@ -24,7 +24,7 @@ fn labels(classes: usize) -> Target {
 }
 
 fn fit<'a>(
-    svm: &Svm,
+    svm: &Linear,
     rows: impl Into<AnyRows<'a>>,
     y: &'a Matrix<f64>,
     weights: Option<&'a [f64]>,
@@ -58,8 +58,8 @@ fn binning(bins: Bins) -> MapSpec {
     MapSpec { kernel: Kernel::laplace(2.0), method, features: 60, seed: 3 }
 }
 
-fn given(map: MapSpec, hinge: Hinge) -> Svm {
-    Svm { hinge, lambda: Lambda::Given { value: 1e-3 }, tolerance: 1e-8, ..Svm::new(map) }
+fn given(map: MapSpec, hinge: Hinge) -> Linear {
+    Linear { lambda: Lambda::Given { value: 1e-3 }, tolerance: 1e-8, ..Linear::new(map, Loss::margins(hinge)) }
 }
 
 /// The value of a model's weights, by definition, is the primal value it reports, and the dual one is below it.
@@ -101,7 +101,7 @@ fn the_same_bits_for_any_number_of_threads_and_from_a_file() {
         (gaussian(64), Hinge::Plain),
         (binning(Bins::Fitted), Hinge::Squared),
     ] {
-        let svm = Svm { tolerance: 1e-3, ..given(map, hinge) };
+        let svm = Linear { tolerance: 1e-3, ..given(map, hinge) };
         let one = fit(&svm, Rows::from(&x), &y, None, 3, 1);
         let bytes = one.to_bytes().unwrap();
         for threads in [2, 7] {
@@ -158,14 +158,14 @@ fn lambda_is_chosen_on_left_out_rows() {
     let (x, y) = rings(600, 3, 5);
     let (test_x, test_y) = rings(600, 3, 6);
     for (map, hinge) in [(gaussian(100), Hinge::Squared), (binning(Bins::Fitted), Hinge::Plain)] {
-        let model = fit(&Svm { hinge, ..Svm::new(map.clone()) }, Rows::from(&x), &y, None, 3, 2);
+        let model = fit(&Linear::new(map.clone(), Loss::margins(hinge)), Rows::from(&x), &y, None, 3, 2);
         let training = model.training().unwrap();
         assert_eq!((training.folds, training.curve.len()), (5, 8));
         let least = training.curve.iter().map(|p| p.error).fold(f64::INFINITY, f64::min);
         let chosen = training.curve.iter().find(|p| p.lambda.to_bits() == training.lambda.to_bits()).unwrap();
         assert!(chosen.error <= least);
         assert!((error(&model, &test_x, &test_y) - least).abs() < 0.06);
-        let worst = Svm { hinge, lambda: Lambda::Given { value: 1.0 }, ..Svm::new(map) };
+        let worst = Linear { lambda: Lambda::Given { value: 1.0 }, ..Linear::new(map, Loss::margins(hinge)) };
         let worst = fit(&worst, Rows::from(&x), &y, None, 3, 2);
         assert!(error(&model, &test_x, &test_y) < error(&worst, &test_x, &test_y));
     }
@@ -183,8 +183,8 @@ fn what_makes_no_sense_is_refused_with_the_numbers() {
     let classes = Arrays::new(Rows::from(&x), y.view(), None, labels(2)).unwrap();
     let tight = EngineSpec { memory_limit: Some(40_000), ..EngineSpec::default() }.build();
     assert!(matches!(svm.fit(&tight, &classes), Err(Error::Memory { .. })));
-    assert!(Svm { tolerance: 0.0, ..svm.clone() }.fit(&engine(1), &classes).is_err());
-    assert!(Svm { lambda: Lambda::Given { value: 0.0 }, ..svm }.fit(&engine(1), &classes).is_err());
+    assert!(Linear { tolerance: 0.0, ..svm.clone() }.fit(&engine(1), &classes).is_err());
+    assert!(Linear { lambda: Lambda::Given { value: 0.0 }, ..svm }.fit(&engine(1), &classes).is_err());
 }
 
 /// Each output is Σ αᵢyᵢk(xᵢ, x) + b of its pair of classes, and what it costs is what is reported.

@@ -37,9 +37,20 @@ impl<'a> File<'a> {
         let encoder = self.encoder(&meta)?;
         let coefficients = self.matrix("coefficients", meta.outputs, meta.output_dim)?;
         let intercept = self.numbers("intercept", &[meta.outputs])?;
-        let Meta { target, training, certificate, version, instruction_set, .. } = meta;
+        let Meta { target, training, calibration, certificate, version, instruction_set, .. } = meta;
         let provenance = Provenance { version, instruction_set };
-        Ok(Model { encoder, target, map, coefficients, intercept, head, certificate, training, provenance })
+        Ok(Model {
+            encoder,
+            target,
+            map,
+            coefficients,
+            intercept,
+            head,
+            calibration,
+            certificate,
+            training,
+            provenance,
+        })
     }
 
     /// Where the bins of each grid end, and their hashes, ascending within a grid.

@@ -1,54 +1,64 @@
-//! Conjugate gradients for ∇²F·p = −∇F of one output.
+//! Conjugate gradients for ∇²F·p = −∇F of one group of outputs.
 
 use crate::linalg::dot;
 
-/// One output's conjugate gradients.
+/// One group's conjugate gradients; vectors of all its outputs stand one after another.
 pub(super) struct Cg {
     /// p so far.
     step: Vec<f64>,
     residual: Vec<f64>,
     direction: Vec<f64>,
-    /// Residual times its preconditioned self.
+    /// Residual times its preconditioned self, r·P⁻¹r: as far as P is ∇²F, twice what is left to gain.
     square: f64,
-    /// The residual that is small enough.
+    /// The part of its first value that is small enough, and of the square of the residual: a guide that is too stiff in some directions hides what is left there.
     enough: f64,
+    first: Option<(f64, f64)>,
     done: bool,
 }
 
 impl Cg {
-    /// At p = 0, given ∇F and the length that it had at first.
-    pub(super) fn start(gradient: &[f64], first_gradient: f64) -> Cg {
+    /// At p = 0, given ∇F and the part of the gain that may be left over.
+    pub(super) fn start(gradient: &[f64], enough: f64) -> Cg {
         let residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let norm = dot(&residual, &residual).sqrt();
-        // The nearer to the end, the better the step: what makes Newton's method quick there.
-        let forcing = (norm / first_gradient.max(f64::MIN_POSITIVE)).sqrt().min(0.1);
         Cg {
             step: vec![0.0; residual.len()],
             direction: vec![0.0; residual.len()],
             square: f64::INFINITY,
-            enough: forcing * norm,
-            done: norm <= 0.0,
+            enough,
+            first: None,
+            done: false,
             residual,
         }
     }
 
-    /// The next direction, given P⁻¹·residual.
+    /// The next direction, given P⁻¹·residual; or the end, if that is small.
     pub(super) fn turn(&mut self, led: &[f64]) {
         let square = dot(&self.residual, led);
+        let plain = dot(&self.residual, &self.residual);
+        let first = *self.first.get_or_insert((square, plain));
+        let is_small = square <= self.enough * first.0 && plain <= self.enough * first.1;
+        if is_small || !(square > 0.0) {
+            self.done = true;
+            return;
+        }
         let keep = square / self.square;
         self.direction.iter_mut().zip(led).for_each(|(d, l)| *d = l + keep * *d);
         self.square = square;
     }
 
-    /// One step along the direction, given ∇²F·direction without its identity.
+    /// One step along the direction, given ∇²F·direction.
     pub(super) fn advance(&mut self, bent: &[f64]) {
-        let curvature = dot(&self.direction, &self.direction) + dot(&self.direction, bent);
-        let length = self.square / curvature.max(f64::MIN_POSITIVE);
+        let curvature = dot(&self.direction, bent);
+        if !(curvature > 0.0 && self.square.is_finite()) {
+            // Nothing bends any more, up to rounding.
+            self.done = true;
+            return;
+        }
+        let length = self.square / curvature;
         for j in 0..self.step.len() {
             self.step[j] += length * self.direction[j];
-            self.residual[j] -= length * (self.direction[j] + bent[j]);
+            self.residual[j] -= length * bent[j];
         }
-        self.done = dot(&self.residual, &self.residual).sqrt() <= self.enough;
     }
 
     pub(super) fn is_done(&self) -> bool {

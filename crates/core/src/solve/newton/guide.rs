@@ -1,4 +1,7 @@
-//! What leads the conjugate gradients: P = I + 2s·Σ cᵢ·zᵢzᵢᵀ, as its Cholesky factor or its diagonal.
+//! What leads the conjugate gradients: P = I + s·Σ cᵢκᵢ·zᵢzᵢᵀ, as its Cholesky factor or its diagonal.
+//!
+//! κᵢ is the mean bend of row i over all outputs, s makes up for the bends having grown or shrunk since the sums were made. One
+//! matrix leads all outputs: for softmax ∇²F ≤ I + ½ Σ cᵢ·zᵢzᵢᵀ in every one of them (Böhning 1992).
 
 use super::Vectors;
 use crate::engine::Check;
@@ -13,7 +16,8 @@ pub(super) enum Guide {
     Diagonal(Vec<f64>),
 }
 
-/// 2 Σ cᵢ·zᵢzᵢᵀ, or its diagonal.
+/// Σ cᵢκᵢ·zᵢzᵢᵀ, or its diagonal.
+#[derive(Debug)]
 pub(super) enum Curvature {
     Whole(Matrix<f64>),
     Diagonal(Vec<f64>),

@@ -1,159 +1,380 @@
-//! Linear support vector machines with squared hinge on dense features, by Newton's method.
+//! Linear models on held features under any loss, by Newton's method.
 //!
 //! ```text
-//! F(w) = ½‖w‖² + Σ cᵢ·max(0, 1 − mᵢ)²,      mᵢ = yᵢ·w·zᵢ
-//! ∇F   = w − Σ αᵢyᵢzᵢ,   αᵢ = 2cᵢ·max(0, 1 − mᵢ)          ∇²F = I + 2 Σ_{mᵢ < 1} cᵢ·zᵢzᵢᵀ
+//! F(w) = ½‖w‖² + Σ cᵢ·ℓ(yᵢ, sᵢ),   sᵢ = w·zᵢ + b          g = ∂ℓ/∂s,  H = ∂²ℓ/∂s²
+//! ∇F   = w + Σ cᵢgᵢzᵢ                                     ∇²F = I + Σ cᵢHᵢ·zᵢzᵢᵀ
+//! dual: −Σ cᵢ·ℓ*(gᵢ) − ½‖v‖²,   v = −Σ cᵢgᵢzᵢ = w − ∇F    for every g with Σ cᵢgᵢ = 0, if the constant b is free
 //! ```
-//! A step solves ∇²F·p = −∇F by conjugate gradients, each at the cost of one pass over the features, and goes along p as far as F falls: F is a
-//! parabola between the points where a margin passes 1, so the lowest point is found from the margins alone. α is a point of the dual
-//! problem (see `dual.rs`) and w − ∇F its weights, so every gradient comes with a gap, which says when to stop.
+//! A step solves ∇²F·p = −∇F by conjugate gradients, each at the cost of one pass over the features, and goes along p to where F is lowest, which the scores alone tell. A free constant is
+//! moved to its best after each step, so that the slopes are a point of the dual problem: its value and that of w enclose the smallest F, and their gap says when to stop. Where there is no such
+//! point (classes under softmax, Huber's loss) the rule is what the next step would gain, −½∇F·p.
 //!
-//! All outputs go together: what is read of the features serves every one of them. Only rows that count, mᵢ < 1 for some output, are read; after the
-//! first steps they are few. Conjugate gradients are led by P = I + 2s·Σ cᵢ·zᵢzᵢᵀ over these rows, s being the share of them that counts for an
-//! output on average: one Gram matrix and one factor for all outputs. Rows are added up in pieces of 1,024, pieces in their order, so that threads do
-//! not change a bit.
+//! Losses with corners are rounded (see [`crate::loss`]), less and less: as soon as what is left to gain is a small part of the gap, which is that of the corners, μ falls to a fifth.
+//!
+//! All outputs go together: what is read of the features serves every one of them. Only rows that bend are read by conjugate gradients; where margins or quantiles are sought they are few.
+//! One matrix leads all outputs (`guide.rs`). `docs/book/losses.md`.
 
 mod cg;
 mod guide;
+mod pass;
+mod root;
+mod row;
 
-use bochner_simd::{Isa, RowsRef, project, project_back};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use self::cg::Cg;
 use self::guide::{Curvature, Guide};
-use super::dual::{Hinge, SvmSolution};
+use self::pass::PIECE;
+pub(crate) use self::pass::{MOST_FACTORED, Passes};
+use self::root::root;
+use self::row::RowLoss;
 use crate::engine::Check;
 use crate::linalg::dot;
-use crate::stat::Gram;
-use crate::sweep::BLOCK;
-use crate::{Matrix, MatrixView, Result, Scalar};
+use crate::loss::Pointwise;
+use crate::{Loss, Result, Scalar};
 
-/// One problem for each output, on the same features.
+/// One problem for each output, or for all of them, on the same features.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newton<'a, T> {
-    /// z.
-    pub(crate) features: MatrixView<'a, T>,
-    /// 1 or −1: rows × outputs.
-    pub(crate) signs: &'a [f64],
-    /// cᵢ ≥ 0 for each row.
+    /// z, with a column of ones if there is a constant.
+    pub(crate) features: &'a Passes<'a, T>,
+    /// Rows × outputs: numbers; 1 or −1; or, for softmax, a 1 at the class and 0 elsewhere.
+    pub(crate) targets: &'a [f64],
+    /// cᵢ ≥ 0 for each row; the scores of rows of cost 0 are found too.
     pub(crate) costs: &'a [f64],
     pub(crate) outputs: usize,
-    /// Whether a column of ones is added.
-    pub(crate) intercept: bool,
+    pub(crate) loss: Loss,
+    pub(crate) constant: Constant,
+    /// Weights to begin with, one vector an output; none for zero.
+    pub(crate) start: Option<&'a [Vec<f64>]>,
 }
 
-/// One output on its way. Vectors have the intercept last, if there is one.
-struct State {
-    output: usize,
-    weights: Vec<f64>,
-    /// w·zᵢ.
-    scores: Vec<f64>,
-    gradient: Vec<f64>,
-    first_gradient: f64,
-    solution: SvmSolution,
+/// Whether a constant is added to the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Constant {
+    /// No.
+    None,
+    /// Yes, penalised like every coefficient.
+    Held,
+    /// Yes, at no cost.
+    Free,
 }
 
-/// From a row's number and its products with some directions to its values, one a direction.
-type Values<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
+/// Where Newton's method ended, for a group of outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Minimum {
+    /// w of each output, with the constant last if there is one.
+    pub(crate) weights: Vectors,
+    /// Rows × outputs of the group.
+    pub(crate) scores: Vec<f64>,
+    /// F(w).
+    pub(crate) primal: f64,
+    /// What no weights can be better than, where it is known.
+    pub(crate) dual: Option<f64>,
+    /// σ, for Huber's loss.
+    pub(crate) scale: f64,
+    pub(crate) steps: usize,
+    pub(crate) stop: Stop,
+}
+
+/// Why a solver stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The gap between primal and dual value was small enough.
+    Gap,
+    /// What another step would have gained was small enough.
+    Gain,
+    /// As many steps were made as were allowed.
+    Steps,
+}
 
 /// One vector for each direction.
 type Vectors = Vec<Vec<f64>>;
 
-/// Rows summed before their sum is added to others.
-const PIECE: usize = 1024;
-
-/// Rows that stay in cache between the product and its way back.
-const CHUNK: usize = 32;
-
-/// Pieces held at once.
-const WAVE: usize = 64;
+/// A group of outputs on its way.
+struct State {
+    /// Its first output, and how many they are.
+    first: usize,
+    width: usize,
+    loss: RowLoss,
+    /// μ at first.
+    rounding: f64,
+    /// One vector an output; the constant is last.
+    weights: Vectors,
+    /// Rows × width.
+    scores: Vec<f64>,
+    /// ∇F, all outputs in one.
+    gradient: Vec<f64>,
+    first_gradient: f64,
+    /// F, with its corners.
+    primal: f64,
+    dual: Option<f64>,
+    stop: Option<Stop>,
+}
 
 /// Steps of conjugate gradients within one of Newton's.
 const MOST_CG: usize = 200;
 
-/// The most features for which P is factored; for more, its diagonal has to do.
-pub(crate) const MOST_FACTORED: usize = 4096;
+/// Steps of conjugate gradients after which their guide is made anew.
+const LED_ASTRAY: usize = 12;
 
-/// Rows that the Gram matrix is made of, as a multiple of the features.
-const GRAM_ROWS: usize = 4;
+/// The rounding of corners falls by this, as soon as the part SOLVED of the gap is due to steps and not to rounding, and not below the part SHARPEST of its first width and the tolerance: there it takes less from F than the
+/// tolerance, and arithmetic more.
+const SHARPER: f64 = 0.2;
+const SOLVED: f64 = 0.1;
+const SHARPEST: f64 = 1e-3;
 
 impl<T: Scalar> Newton<'_, T> {
-    /// Goes on until each relative gap is at most `tolerance`, or for `most` steps.
-    pub(crate) fn solve(&self, tolerance: f64, most: usize, check: Check<'_>) -> Result<Vec<SvmSolution>> {
-        let (n, size) = (self.features.rows(), self.features.columns() + usize::from(self.intercept));
-        let mut done: Vec<Option<SvmSolution>> = vec![None; self.outputs];
-        let start = |output| State {
-            output,
-            weights: vec![0.0; size],
-            scores: vec![0.0; n],
-            gradient: Vec::new(),
-            first_gradient: 0.0,
-            solution: SvmSolution::default(),
-        };
-        let mut going: Vec<State> = (0..self.outputs).map(start).collect();
+    /// Goes on until what is left to gain is at most `tolerance` of F, or for `most` steps.
+    pub(crate) fn solve(&self, tolerance: f64, most: usize, check: Check<'_>) -> Result<Vec<Minimum>> {
+        let all: Vec<u32> = (0..self.costs.len() as u32).collect();
+        let mut going = self.begin(&all, check)?;
+        let groups = going.len();
+        let mut done: Vec<Option<Minimum>> = vec![None; groups];
+        // What leads: at first a matrix that all problems on these rows share, then, where that takes long, one of this problem's own.
+        let (mut own, mut is_astray): (Option<(Curvature, f64)>, bool) = (None, false);
         for round in 0..=most {
-            let rows = self.counting(&going);
-            self.gradients(&mut going, &rows, round, check)?;
-            let finished = |state: &State| state.solution.gap() <= tolerance || round == most;
-            for state in going.extract_if(.., |state| finished(state)) {
-                let alpha = (0..n).map(|i| 2.0 * self.costs[i] * self.short(&state, i)).collect();
-                done[state.output] = Some(SvmSolution { weights: state.weights, alpha, ..state.solution });
+            going.par_iter_mut().for_each(|state| self.settle(state));
+            self.gradients(&mut going, round, check)?;
+            for state in &mut going {
+                if state.gap().is_some_and(|gap| gap <= tolerance * state.primal.abs()) {
+                    state.stop = Some(Stop::Gap);
+                } else if round == most {
+                    state.stop = state.stop.or(Some(Stop::Steps));
+                }
+            }
+            for state in going.extract_if(.., |state| state.stop.is_some()) {
+                let place = state.first / state.width;
+                done[place] = Some(state.end(round));
             }
             if going.is_empty() {
                 break;
             }
-            let guide = self.curvature(&rows, check)?.guide(self.share(&going, &rows), check)?;
-            let steps = self.steps(&going, &rows, &guide, check)?;
-            let directions: Vec<&[f64]> = steps.iter().map(|step| &step[..]).collect();
-            let all: Vec<u32> = (0..n as u32).collect();
-            let reach = self.pass(&all, &directions, None, check)?.0;
-            for ((state, step), reach) in going.iter_mut().zip(&steps).zip(reach) {
-                let length = self.line_search(state, step, &reach);
-                state.weights.iter_mut().zip(step).for_each(|(w, p)| *w += length * p);
-                state.scores.iter_mut().zip(&reach).for_each(|(s, q)| *s += length * q);
+            let rows = self.rows(&going, |state, y, s| state.loss.curvature(y, s) > 0.0);
+            let bends: Vec<f64> = rows.par_iter().map(|&i| self.bend(&going, i as usize)).collect();
+            let total: f64 = bends.iter().sum();
+            // Where corners are sought, what bends is few rows, and others each time.
+            if is_astray || self.loss.has_corners() {
+                let mut weights = vec![0.0; self.costs.len()];
+                rows.iter().zip(&bends).for_each(|(&i, bend)| weights[i as usize] = *bend);
+                own = Some((self.features.curvature(&rows, &|i| weights[i], check)?, total));
             }
-            check(1.0 - going.len() as f64 / self.outputs as f64)?;
+            let (curvature, built) = match &own {
+                Some((curvature, built)) => (curvature, *built),
+                None => (self.features.plain(check)?, self.costs.len() as f64),
+            };
+            let share = if built > 0.0 { total / built } else { 0.0 };
+            let guide = curvature.guide(share, check)?;
+            let (steps, rounds) = self.steps(&going, &rows, &guide, check)?;
+            is_astray = rounds > LED_ASTRAY;
+            self.advance(&all, &mut going, &steps, tolerance, check)?;
+            check(1.0 - going.len() as f64 / groups as f64)?;
         }
         Ok(done.into_iter().flatten().collect())
     }
 
-    fn sign(&self, i: usize, output: usize) -> f64 {
-        self.signs[i * self.outputs + output]
+    /// All groups at their start.
+    fn begin(&self, all: &[u32], check: Check<'_>) -> Result<Vec<State>> {
+        let (n, size) = (self.costs.len(), self.features.size());
+        let width = if self.loss == Loss::Logistic && self.outputs > 1 { self.outputs } else { 1 };
+        let state = |first: usize| {
+            let loss = if width > 1 { RowLoss::Softmax } else { RowLoss::Single(self.loss.pointwise()) };
+            let weights = match self.start {
+                Some(start) => start[first..first + width].to_vec(),
+                None => vec![vec![0.0; size]; width],
+            };
+            State {
+                first,
+                width,
+                loss,
+                rounding: 0.0,
+                weights,
+                scores: vec![0.0; n * width],
+                gradient: Vec::new(),
+                first_gradient: 0.0,
+                primal: f64::INFINITY,
+                dual: None,
+                stop: None,
+            }
+        };
+        let mut states: Vec<State> = (0..self.outputs).step_by(width).map(state).collect();
+        if self.start.is_some() {
+            let directions: Vec<&[f64]> = states.iter().flat_map(|s| s.weights.iter().map(|w| &w[..])).collect();
+            let reach = self.features.pass(all, &directions, None, check)?.0;
+            for (k, state) in states.iter_mut().enumerate() {
+                state.scores = part(&reach, self.outputs, k * width, width);
+            }
+        }
+        states.par_iter_mut().for_each(|state| self.unit(state));
+        Ok(states)
     }
 
-    /// 1 − m, where it is positive.
-    fn short(&self, state: &State, i: usize) -> f64 {
-        (1.0 - self.sign(i, state.output) * state.scores[i]).max(0.0)
+    /// How wide corners are rounded, and how large errors are, at first: as the errors of the scores are.
+    fn unit(&self, state: &mut State) {
+        let RowLoss::Single(loss) = &mut state.loss else { return };
+        if !(loss.loss.has_corners() || matches!(loss.loss, Loss::Huber { .. })) {
+            return;
+        }
+        let (targets, outputs, first) = (self.targets, self.outputs, state.first);
+        let error = |i: usize| targets[i * outputs + first] - state.scores[i];
+        let [weight, sum] = self.total(1, |i, _| [1.0, error(i)]);
+        let mean = if self.constant == Constant::Free { sum / weight } else { 0.0 };
+        let [size] = self.total(1, |i, _| [(error(i) - mean).abs()]);
+        let usual = size / weight;
+        let usual = if usual > 0.0 && usual.is_finite() { usual } else { 1.0 };
+        (loss.rounding, loss.scale) = match loss.loss {
+            Loss::Huber { .. } => (0.0, usual),
+            Loss::Margins { .. } => (0.5, 1.0),
+            _ => (usual, 1.0),
+        };
+        state.rounding = loss.rounding;
     }
 
-    /// Rows with a margin below 1 for some output.
-    fn counting(&self, states: &[State]) -> Vec<u32> {
-        let counts = |i: usize| self.costs[i] > 0.0 && states.iter().any(|s| self.short(s, i) > 0.0);
+    fn target(&self, i: usize, state: &State) -> &[f64] {
+        &self.targets[i * self.outputs + state.first..][..state.width]
+    }
+
+    /// 1 for what is penalised, 0 for a constant that is free.
+    fn held(&self, j: usize) -> f64 {
+        let is_free = self.constant == Constant::Free && j + 1 == self.features.size();
+        if is_free { 0.0 } else { 1.0 }
+    }
+
+    /// Σ cᵢ·f(i) over all rows that count, pieces in their order; f has two vectors of `width` to work in.
+    fn total<const K: usize>(
+        &self,
+        width: usize,
+        f: impl Fn(usize, &mut [f64]) -> [f64; K] + Sync,
+    ) -> [f64; K] {
+        let n = self.costs.len();
+        let piece = |p: usize| {
+            let (mut sums, mut memory) = ([0.0; K], vec![0.0; 2 * width]);
+            for i in p * PIECE..n.min((p + 1) * PIECE) {
+                if self.costs[i] > 0.0 {
+                    let found = f(i, &mut memory);
+                    sums.iter_mut().zip(found).for_each(|(s, f)| *s += self.costs[i] * f);
+                }
+            }
+            sums
+        };
+        let pieces: Vec<[f64; K]> = (0..n.div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        pieces.iter().fold([0.0; K], |mut total, piece| {
+            total.iter_mut().zip(piece).for_each(|(t, p)| *t += p);
+            total
+        })
+    }
+
+    /// Rows that count and for which something holds in some group.
+    fn rows(&self, states: &[State], holds: impl Fn(&State, &[f64], &[f64]) -> bool + Sync) -> Vec<u32> {
+        let counts = |i: usize| {
+            self.costs[i] > 0.0 && states.iter().any(|s| holds(s, self.target(i, s), s.scores_of(i)))
+        };
         (0..self.costs.len()).into_par_iter().filter(|&i| counts(i)).map(|i| i as u32).collect()
     }
 
-    /// ∇F of each output, and its place between primal and dual value.
-    fn gradients(&self, states: &mut [State], rows: &[u32], round: usize, check: Check<'_>) -> Result<()> {
+    /// cᵢ times the mean bend of row i.
+    fn bend(&self, states: &[State], i: usize) -> f64 {
+        let bend = |s: &State| s.loss.curvature(self.target(i, s), s.scores_of(i)) * s.width as f64;
+        let width: usize = states.iter().map(|s| s.width).sum();
+        self.costs[i] * states.iter().map(bend).sum::<f64>() / width as f64
+    }
+
+    /// Moves a free constant, and the size of errors, to where F is lowest.
+    fn settle(&self, state: &mut State) {
+        let RowLoss::Single(mut loss) = state.loss else { return };
+        let is_huber = matches!(loss.loss, Loss::Huber { .. });
+        for _ in 0..if is_huber { 3 } else { 1 } {
+            if is_huber {
+                loss.scale = self.scale(state, &loss);
+            }
+            if self.constant == Constant::Free {
+                let shift = self.shift(state, &loss);
+                state.scores.iter_mut().for_each(|s| *s += shift);
+                if let Some(constant) = state.weights[0].last_mut() {
+                    *constant += shift;
+                }
+            }
+        }
+        state.loss = RowLoss::Single(loss);
+    }
+
+    /// What to add to all scores, so that Σ c·g = 0.
+    fn shift(&self, state: &State, loss: &Pointwise) -> f64 {
+        let y = |i: usize| self.targets[i * self.outputs + state.first];
+        let at = |shift: f64| {
+            let [slope, bend] = self.total(1, |i, _| {
+                let s = state.scores[i] + shift;
+                [loss.slope(y(i), s), loss.bend(y(i), s)]
+            });
+            (slope, bend)
+        };
+        let [size, error, weight] = self.total(1, |i, _| {
+            [loss.slope(y(i), state.scores[i]).abs(), (y(i) - state.scores[i]).abs(), 1.0]
+        });
+        let unit = (error / weight).max(f64::MIN_POSITIVE);
+        root(at, 0.0, (f64::NEG_INFINITY, f64::INFINITY), unit, 1e-14 * size).unwrap_or(0.0)
+    }
+
+    /// σ of Huber's loss: Σ c·(1 − min(r²/σ², ε²)) = 0.
+    fn scale(&self, state: &State, loss: &Pointwise) -> f64 {
+        let Loss::Huber { epsilon } = loss.loss else { return loss.scale };
+        let error = |i: usize| (self.targets[i * self.outputs + state.first] - state.scores[i]).abs();
+        let largest = (0..self.costs.len()).filter(|&i| self.costs[i] > 0.0).map(error).fold(0.0, f64::max);
+        let smallest = 1e-9 * largest;
+        if !(largest > 0.0) {
+            return loss.scale;
+        }
+        let at = |scale: f64| {
+            let [value, slope, weight] = self.total(1, |i, _| {
+                let u = error(i) / scale;
+                if u < epsilon {
+                    [1.0 - u * u, 2.0 * u * u / scale, 1.0]
+                } else {
+                    [1.0 - epsilon * epsilon, 0.0, 1.0]
+                }
+            });
+            (value / weight, slope / weight)
+        };
+        // More errors are exactly zero than ε allows for: nothing tells how large they are.
+        if at(smallest).0 >= 0.0 {
+            return smallest;
+        }
+        root(at, loss.scale, (smallest, largest * (1.0 + 1e-9)), largest, 1e-13).unwrap_or(loss.scale)
+    }
+
+    /// ∇F of each group, and its place between primal and dual value.
+    fn gradients(&self, states: &mut [State], round: usize, check: Check<'_>) -> Result<()> {
+        let has_slope = |state: &State, y: &[f64], s: &[f64]| match &state.loss {
+            RowLoss::Single(loss) => loss.slope(y[0], s[0]) != 0.0,
+            RowLoss::Softmax => true,
+        };
+        let rows = self.rows(states, has_slope);
         let pulls = |i: usize, _: &[f64], out: &mut [f64]| {
-            for (out, state) in out.iter_mut().zip(states.iter()) {
-                *out = 2.0 * self.costs[i] * self.short(state, i) * self.sign(i, state.output);
+            let mut at = 0;
+            for state in states.iter() {
+                let out = &mut out[at..at + state.width];
+                state.loss.slope(self.target(i, state), state.scores_of(i), out);
+                out.iter_mut().for_each(|g| *g *= self.costs[i]);
+                at += state.width;
             }
         };
-        // w − ∇F, which are the weights of α.
-        let none = vec![&[][..]; states.len()];
-        let (_, dual_weights) = self.pass(rows, &none, Some(&pulls), check)?;
-        for (state, v) in states.iter_mut().zip(dual_weights) {
-            state.gradient = state.weights.iter().zip(&v).map(|(w, v)| w - v).collect();
-            let (mut losses, mut gain) = (0.0, 0.0);
-            for i in 0..state.scores.len() {
-                let short = self.short(state, i);
-                let alpha = 2.0 * self.costs[i] * short;
-                losses += self.costs[i] * Hinge::Squared.loss(1.0 - short);
-                gain += alpha - 0.5 * alpha * short;
+        let none = vec![&[][..]; states.iter().map(|s| s.width).sum()];
+        let (_, sums) = self.features.pass(&rows, &none, Some(&pulls), check)?;
+        let mut sums = sums.into_iter();
+        for state in states {
+            let mut norm = 0.0;
+            state.gradient.clear();
+            for weights in &state.weights {
+                let sum = sums.next().unwrap_or_default();
+                for (j, (w, s)) in weights.iter().zip(&sum).enumerate() {
+                    let held = self.held(j);
+                    state.gradient.push(held * w + s);
+                    norm += held * s * s;
+                }
             }
-            let primal = 0.5 * dot(&state.weights, &state.weights) + losses;
-            let dual = (gain - 0.5 * dot(&v, &v)).max(state.solution.dual);
-            state.solution = SvmSolution { primal, dual, rounds: round, ..SvmSolution::default() };
+            self.evaluate(state, norm);
             if round == 0 {
                 state.first_gradient = dot(&state.gradient, &state.gradient).sqrt();
             }
@@ -161,287 +382,213 @@ impl<T: Scalar> Newton<'_, T> {
         Ok(())
     }
 
-    /// p of each output, all at once.
-    fn steps(&self, states: &[State], rows: &[u32], guide: &Guide, check: Check<'_>) -> Result<Vectors> {
-        let mut all: Vec<Cg> = states.iter().map(|s| Cg::start(&s.gradient, s.first_gradient)).collect();
-        for _ in 0..MOST_CG {
+    /// F of a group, and its dual value given ‖v‖².
+    fn evaluate(&self, state: &mut State, norm: f64) {
+        // A dual value is for one σ, and Σ c·g = 0 is seen to for single outputs.
+        let has_dual = match state.loss {
+            RowLoss::Single(loss) => !matches!(loss.loss, Loss::Huber { .. }),
+            RowLoss::Softmax => self.constant != Constant::Free,
+        };
+        let corners = match state.loss {
+            RowLoss::Single(loss) => RowLoss::Single(Pointwise { rounding: 0.0, ..loss }),
+            RowLoss::Softmax => RowLoss::Softmax,
+        };
+        let [losses, conjugates, pull] = self.total(state.width, |i, memory| {
+            let (y, s) = (self.target(i, state), state.scores_of(i));
+            let value = corners.value(y, s);
+            match &state.loss {
+                RowLoss::Single(loss) => [value, loss.conjugate(y[0], s[0]), loss.slope(y[0], s[0])],
+                RowLoss::Softmax => {
+                    let g = &mut memory[..state.width];
+                    state.loss.slope(y, s, g);
+                    [value, s.iter().zip(g).map(|(s, g)| s * *g).sum::<f64>() - value, 0.0]
+                }
+            }
+        });
+        state.primal = 0.5 * self.norm(state) + losses;
+        if has_dual {
+            // What is left of Σ c·g counts against the bound as far as the constant is from zero.
+            let constant = state.weights[0].last().copied().unwrap_or(0.0);
+            let left = if self.constant == Constant::Free { 2.0 * (constant * pull).abs() } else { 0.0 };
+            let dual = -conjugates - 0.5 * norm - left;
+            state.dual = Some(state.dual.map_or(dual, |best| best.max(dual)));
+        }
+    }
+
+    /// ‖w‖² of what is penalised.
+    fn norm(&self, state: &State) -> f64 {
+        let square = |w: &Vec<f64>| {
+            let last = w.last().copied().unwrap_or(0.0);
+            let free = if self.constant == Constant::Free { last * last } else { 0.0 };
+            dot(w, w) - free
+        };
+        state.weights.iter().map(square).sum()
+    }
+
+    /// p of each group, all at once, and the steps of conjugate gradients that it took.
+    fn steps(
+        &self,
+        states: &[State],
+        rows: &[u32],
+        guide: &Guide,
+        check: Check<'_>,
+    ) -> Result<(Vectors, usize)> {
+        let size = self.features.size();
+        let start = |state: &State| {
+            let norm = dot(&state.gradient, &state.gradient).sqrt();
+            // The nearer to the end, the better the step: what makes Newton's method quick there.
+            Cg::start(&state.gradient, (norm / state.first_gradient.max(f64::MIN_POSITIVE)).min(0.01))
+        };
+        let mut all: Vec<Cg> = states.iter().map(start).collect();
+        let mut rounds = 0;
+        while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();
             if going.is_empty() {
                 break;
             }
-            let residuals: Vec<&[f64]> = going.iter().map(|&k| all[k].residual()).collect();
-            for (&k, led) in going.iter().zip(guide.lead(&residuals)) {
+            rounds += 1;
+            let residuals: Vec<&[f64]> = going.iter().flat_map(|&k| all[k].residual().chunks(size)).collect();
+            let mut led = guide.lead(&residuals).into_iter();
+            for &k in &going {
+                let led: Vec<f64> = led.by_ref().take(states[k].width).flatten().collect();
                 all[k].turn(&led);
             }
-            let directions: Vec<&[f64]> = going.iter().map(|&k| all[k].direction()).collect();
+            let going: Vec<usize> = going.into_iter().filter(|&k| !all[k].is_done()).collect();
+            if going.is_empty() {
+                break;
+            }
+            let directions: Vec<&[f64]> =
+                going.iter().flat_map(|&k| all[k].direction().chunks(size)).collect();
             let bend = |i: usize, reach: &[f64], out: &mut [f64]| {
-                for ((out, reach), &k) in out.iter_mut().zip(reach).zip(&going) {
-                    let counts = self.short(&states[k], i) > 0.0;
-                    *out = if counts { 2.0 * self.costs[i] * reach } else { 0.0 };
+                let mut at = 0;
+                for &k in &going {
+                    let (state, part) = (&states[k], at..at + states[k].width);
+                    let (y, s, out) = (self.target(i, state), state.scores_of(i), &mut out[part.clone()]);
+                    state.loss.bend(y, s, &reach[part], out);
+                    out.iter_mut().for_each(|v| *v *= self.costs[i]);
+                    at += state.width;
                 }
             };
-            let (_, bent) = self.pass(rows, &directions, Some(&bend), check)?;
-            for (&k, bent) in going.iter().zip(bent) {
+            let mut bent = self.features.pass(rows, &directions, Some(&bend), check)?.1.into_iter();
+            for &k in &going {
+                let mut bent: Vec<f64> = bent.by_ref().take(states[k].width).flatten().collect();
+                for (j, (b, d)) in bent.iter_mut().zip(all[k].direction()).enumerate() {
+                    *b += self.held(j % size) * d;
+                }
                 all[k].advance(&bent);
             }
         }
-        Ok(all.into_iter().map(Cg::into_step).collect())
+        Ok((all.into_iter().map(Cg::into_step).collect(), rounds))
     }
 
-    /// s, over all outputs that are on their way.
-    fn share(&self, states: &[State], rows: &[u32]) -> f64 {
-        let cost = |i: &u32| self.costs[*i as usize];
-        let total: f64 = rows.iter().map(cost).sum::<f64>() * states.len() as f64;
-        let counted = |state: &State| -> f64 {
-            rows.iter().filter(|i| self.short(state, **i as usize) > 0.0).map(cost).sum()
-        };
-        if total > 0.0 { states.iter().map(counted).sum::<f64>() / total } else { 0.0 }
+    /// Goes along each step to where F is lowest, or, where that is not worth it, rounds corners less, or ends.
+    fn advance(
+        &self,
+        all: &[u32],
+        states: &mut [State],
+        steps: &[Vec<f64>],
+        tolerance: f64,
+        check: Check<'_>,
+    ) -> Result<()> {
+        let size = self.features.size();
+        let mut moving = Vec::new();
+        for (k, state) in states.iter_mut().enumerate() {
+            let gain = -0.5 * dot(&state.gradient, &steps[k]);
+            let gap = state.gap();
+            // w is this much worse than the weights of the slopes: what a gap is made of, besides the rounding.
+            let left = 0.5 * dot(&state.gradient, &state.gradient);
+            let sharpest = SHARPEST * tolerance * state.rounding;
+            if let RowLoss::Single(loss) = &mut state.loss
+                && loss.rounding > sharpest
+                && gap.is_some_and(|gap| left <= SOLVED * gap)
+            {
+                loss.rounding *= SHARPER;
+                continue;
+            }
+            // Corners end by their gap alone.
+            let is_smooth = !matches!(state.loss, RowLoss::Single(loss) if loss.rounding > 0.0);
+            if is_smooth && gain <= 0.1 * tolerance * state.primal.abs() {
+                // The step is made all the same: it is paid for.
+                state.stop = Some(Stop::Gain);
+            }
+            moving.push(k);
+        }
+        let directions: Vec<&[f64]> = moving.iter().flat_map(|&k| steps[k].chunks(size)).collect();
+        if directions.is_empty() {
+            return Ok(());
+        }
+        let reach = self.features.pass(all, &directions, None, check)?.0;
+        let mut at = 0;
+        for &k in &moving {
+            let state = &mut states[k];
+            let width = state.width;
+            let reach = part(&reach, directions.len(), at, width);
+            at += width;
+            let length = self.line_search(state, &steps[k], &reach);
+            let weights = state.weights.iter_mut().flatten();
+            weights.zip(&steps[k]).for_each(|(w, p)| *w += length * p);
+            state.scores.iter_mut().zip(&reach).for_each(|(s, q)| *s += length * q);
+        }
+        Ok(())
     }
 
-    /// The t > 0 at which F(w + tp) is lowest: the root of an increasing function that is straight between kinks.
+    /// The t > 0 at which F(w + tp) is lowest: the root of an increasing function.
     fn line_search(&self, state: &State, step: &[f64], reach: &[f64]) -> f64 {
-        let (wp, pp) = (dot(&state.weights, step), dot(step, step));
+        let size = self.features.size();
+        let (mut wp, mut pp) = (0.0, 0.0);
+        for (j, (w, p)) in state.weights.iter().flatten().zip(step).enumerate() {
+            let held = self.held(j % size);
+            wp += held * w * p;
+            pp += held * p * p;
+        }
+        let width = state.width;
         // F′ and F″ along p.
         let slope = |t: f64| {
-            let (mut first, mut second) = (wp + t * pp, pp);
-            for (i, (&score, &reach)) in state.scores.iter().zip(reach).enumerate() {
-                let sign = self.sign(i, state.output);
-                let short = 1.0 - sign * (score + t * reach);
-                if short > 0.0 {
-                    first -= 2.0 * self.costs[i] * short * sign * reach;
-                    second += 2.0 * self.costs[i] * reach * reach;
-                }
-            }
-            (first, second)
+            let [first, second] = self.total(width, |i, memory| {
+                let (y, q) = (self.target(i, state), &reach[i * width..(i + 1) * width]);
+                let (s, out) = memory.split_at_mut(width);
+                let out = &mut out[..width];
+                s.iter_mut().zip(state.scores_of(i)).zip(q).for_each(|((s, score), q)| *s = score + t * q);
+                state.loss.slope(y, s, out);
+                let first: f64 = out.iter().zip(q).map(|(g, q)| g * q).sum();
+                state.loss.bend(y, s, q, out);
+                [first, out.iter().zip(q).map(|(h, q)| h * q).sum()]
+            });
+            (wp + t * pp + first, pp + second)
         };
-        let (mut low, mut high, mut t) = (0.0, f64::INFINITY, 1.0);
-        for _ in 0..40 {
-            let (first, second) = slope(t);
-            if first < 0.0 {
-                low = t
-            } else {
-                high = t
-            }
-            let mut next = t - first / second.max(f64::MIN_POSITIVE);
-            if !(next > low && next < high) {
-                next = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * t };
-            }
-            if (next - t).abs() <= 1e-6 * t {
-                return next;
-            }
-            t = next;
-        }
-        t
-    }
-
-    /// 2 Σ cᵢ·zᵢzᵢᵀ over some rows, the ones of the intercept being the last column.
-    fn curvature(&self, rows: &[u32], check: Check<'_>) -> Result<Curvature> {
-        let columns = self.features.columns();
-        let mean = rows.iter().map(|&i| self.costs[i as usize]).sum::<f64>() / rows.len().max(1) as f64;
-        if columns > MOST_FACTORED || !(mean > 0.0 && mean.is_finite()) {
-            return self.diagonal(rows, check).map(Curvature::Diagonal);
-        }
-        let step = (rows.len() / (GRAM_ROWS * columns.max(1))).max(1);
-        let some: Vec<u32> = rows.iter().copied().step_by(step).collect();
-        let mut gram = Gram::zero(columns, 0, 1);
-        let (mut packed, mut gathered) = (bochner_simd::Aligned::default(), Vec::new());
-        for block in some.chunks(BLOCK) {
-            let none = MatrixView::new(&[], block.len(), 0)?;
-            // Relative costs, so that they do not overflow beside features in single precision.
-            let weight = |i: usize| self.costs[block[i] as usize] / mean;
-            gram.absorb(self.gathered(block, &mut gathered), none, weight, |_| 0, &mut packed);
-            check(0.0)?;
-        }
-        let sums = gram.total();
-        let (unit, size) = (2.0 * mean * step as f64, columns + usize::from(self.intercept));
-        let entry = |i: usize, j: usize| match (i < columns, j < columns) {
-            (true, true) => sums.products.row(i)[j],
-            (true, false) => sums.features[i],
-            (false, true) => sums.features[j],
-            (false, false) => sums.weight,
-        };
-        Ok(Curvature::Whole(Matrix::from_fn(size, size, |i, j| unit * entry(i, j))))
-    }
-
-    /// The diagonal of the same.
-    fn diagonal(&self, rows: &[u32], check: Check<'_>) -> Result<Vec<f64>> {
-        let columns = self.features.columns();
-        let mut total = vec![0.0; columns];
-        for wave in rows.chunks(WAVE * PIECE) {
-            let square = |piece: &[u32]| {
-                let mut sums = vec![0.0; columns];
-                for &i in piece {
-                    let (cost, row) = (2.0 * self.costs[i as usize], self.features.row(i as usize));
-                    sums.iter_mut().zip(row).for_each(|(s, z)| *s += cost * z.to_f64() * z.to_f64());
-                }
-                sums
-            };
-            let sums: Vectors = wave.par_chunks(PIECE).map(square).collect();
-            sums.iter().for_each(|sums| total.iter_mut().zip(sums).for_each(|(t, s)| *t += s));
-            check(0.0)?;
-        }
-        if self.intercept {
-            total.push(rows.iter().map(|&i| 2.0 * self.costs[i as usize]).sum());
-        }
-        Ok(total)
-    }
-
-    /// Some rows side by side: where they lie if they are neighbours, copied if not.
-    fn gathered<'b>(&'b self, rows: &[u32], memory: &'b mut Vec<T>) -> MatrixView<'b, T> {
-        let first = rows.first().map_or(0, |&i| i as usize);
-        if rows.last().is_none_or(|&last| last as usize + 1 == first + rows.len()) {
-            return self.features.slice(first..first + rows.len());
-        }
-        memory.clear();
-        rows.iter().for_each(|&i| memory.extend_from_slice(self.features.row(i as usize)));
-        // As many numbers as were put there.
-        MatrixView::new(memory, rows.len(), self.features.columns()).unwrap_or(self.features.slice(0..0))
-    }
-
-    /// One pass over some rows: z·direction for each row and direction (zero for directions without entries); and with `values`, the sum of
-    /// value·z. Both come one vector a direction.
-    fn pass(
-        &self,
-        rows: &[u32],
-        directions: &[&[f64]],
-        values: Option<Values<'_>>,
-        check: Check<'_>,
-    ) -> Result<(Vectors, Vectors)> {
-        let (columns, count) = (self.features.columns(), directions.len());
-        let coefficients: Vec<f64> =
-            directions.iter().flat_map(|d| d.iter().take(columns).copied()).collect();
-        let constants: Vec<f64> = directions.iter().map(|d| d.get(columns).copied().unwrap_or(0.0)).collect();
-        let mut reach = vec![Vec::with_capacity(rows.len()); count];
-        let mut total = vec![vec![0.0; columns + usize::from(self.intercept)]; count];
-        for wave in rows.chunks(WAVE * PIECE) {
-            let found: Vec<Piece> = wave
-                .par_chunks(PIECE)
-                .map(|piece| self.pass_piece(piece, &coefficients, &constants, values))
-                .collect();
-            for piece in found {
-                for k in 0..count {
-                    reach[k].extend(piece.reach.iter().skip(k).step_by(count));
-                    let sums = piece.sums.get(k * columns..(k + 1) * columns).unwrap_or_default();
-                    total[k].iter_mut().zip(sums).for_each(|(t, s)| *t += s);
-                    if self.intercept {
-                        total[k][columns] += piece.constants[k];
-                    }
-                }
-            }
-            check(0.0)?;
-        }
-        Ok((reach, total))
-    }
-
-    fn pass_piece(
-        &self,
-        rows: &[u32],
-        coefficients: &[f64],
-        constants: &[f64],
-        values: Option<Values<'_>>,
-    ) -> Piece {
-        let (count, columns, isa) = (constants.len(), self.features.columns(), Isa::best());
-        let mut piece = Piece {
-            reach: rows.iter().flat_map(|_| constants.iter().copied()).collect(),
-            sums: vec![0.0; if values.is_some() { count * columns } else { 0 }],
-            constants: vec![0.0; count],
-        };
-        let (mut out, mut gathered) = (vec![0.0; CHUNK * count], Vec::new());
-        for (chunk, reach) in rows.chunks(CHUNK).zip(piece.reach.chunks_mut(CHUNK * count)) {
-            let here = self.gathered(chunk, &mut gathered);
-            let z = RowsRef { data: here.as_slice(), count: here.rows(), stride: here.stride() };
-            if !coefficients.is_empty() {
-                project(isa, z, columns, coefficients, reach);
-            }
-            let Some(values) = values else { continue };
-            let out = &mut out[..reach.len()];
-            for ((&i, reach), out) in
-                chunk.iter().zip(reach.chunks_exact(count)).zip(out.chunks_exact_mut(count))
-            {
-                values(i as usize, reach, out);
-                piece.constants.iter_mut().zip(out).for_each(|(sum, value)| *sum += *value);
-            }
-            project_back(isa, z, columns, out, &mut piece.sums);
-        }
-        piece
+        let begin = slope(0.0).0.abs();
+        root(slope, 1.0, (0.0, f64::INFINITY), 1.0, 1e-3 * begin).unwrap_or(0.0)
     }
 }
 
-/// What a pass finds in some rows.
-struct Piece {
-    /// Rows × directions.
-    reach: Vec<f64>,
-    /// Directions × columns, and the sum of values.
-    sums: Vec<f64>,
-    constants: Vec<f64>,
+impl State {
+    fn scores_of(&self, i: usize) -> &[f64] {
+        &self.scores[i * self.width..(i + 1) * self.width]
+    }
+
+    /// Between primal and dual value.
+    fn gap(&self) -> Option<f64> {
+        self.dual.map(|dual| self.primal - dual)
+    }
+
+    fn end(self, steps: usize) -> Minimum {
+        let scale = if let RowLoss::Single(loss) = self.loss { loss.scale } else { 1.0 };
+        Minimum {
+            weights: self.weights,
+            scores: self.scores,
+            primal: self.primal,
+            dual: self.dual,
+            scale,
+            steps,
+            stop: self.stop.unwrap_or(Stop::Steps),
+        }
+    }
+}
+
+/// Some columns of a matrix of `columns`, row-major.
+fn part(all: &[f64], columns: usize, first: usize, count: usize) -> Vec<f64> {
+    all.chunks_exact(columns.max(1)).flat_map(|row| row[first..first + count].iter().copied()).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solve::LinearSvm;
-    use crate::{Engine, EngineSpec, Matrix, Rows};
-    use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals};
-
-    /// Rows of four classes that overlap, columns of very different sizes, and the signs of each class against the others.
-    fn data(n: usize) -> (Matrix<f32>, Vec<f64>) {
-        let x = normals(n, 5, 1);
-        let scale = [1.0, 10.0, 0.1, 1.0, 3.0];
-        let rows = Matrix::from_fn(n, 5, |i, j| (x[i * 5 + j] * scale[j]) as f32);
-        let noise = normals(n, 1, 2);
-        let class =
-            |i: usize| ((x[i * 5] + 0.4 * noise[i] > 0.0) as usize) + 2 * (x[i * 5 + 1] > 0.3) as usize;
-        let signs =
-            (0..n).flat_map(|i| (0..4).map(move |o| if class(i) == o { 1.0 } else { -1.0 })).collect();
-        (rows, signs)
-    }
-
-    fn solve(x: &Matrix<f32>, signs: &[f64], costs: &[f64], threads: usize) -> Vec<SvmSolution> {
-        let newton = Newton { features: x.view(), signs, costs, outputs: 4, intercept: true };
-        let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
-        engine.install(|| newton.solve(1e-10, 100, &|_| Ok(()))).unwrap()
-    }
-
-    /// Two methods that share nothing but the problem.
-    #[test]
-    fn every_output_is_what_coordinate_descent_finds() {
-        let (x, signs) = data(300);
-        for c in [1e-3, 0.03, 0.3] {
-            let costs: Vec<f64> = (0..300).map(|i| c * f64::from(i % 3)).collect();
-            let found = solve(&x, &signs, &costs, 2);
-            for (o, found) in found.iter().enumerate() {
-                let signs: Vec<f64> = signs.iter().skip(o).step_by(4).copied().collect();
-                let (rows, hinge) = (Rows::from(&x), Hinge::Squared);
-                let svm = LinearSvm { rows, signs: &signs, costs: &costs, hinge, intercept: true, seed: 1 };
-                let other = svm.solve(&Engine::default(), 1e-10, 100_000).unwrap();
-                assert!(found.gap() <= 1e-10 && found.gap() > -1e-12, "{}", found.gap());
-                // ½‖w − w*‖² is at most what w is worth above the best, on either side.
-                let above = |s: &SvmSolution| (2.0 * s.gap() * s.primal + 1e-12).sqrt();
-                assert_close(&found.weights, &other.weights, Absolute(above(found) + above(&other)));
-                assert!(
-                    found.primal >= other.dual * (1.0 - 1e-12) && other.primal >= found.dual * (1.0 - 1e-12)
-                );
-                assert!(other.gap() < 1e-6);
-            }
-        }
-    }
-
-    #[test]
-    fn threads_change_no_bit() {
-        let (x, signs) = data(3 * PIECE + 1);
-        let costs = vec![0.5; x.rows()];
-        let one = solve(&x, &signs, &costs, 1);
-        for threads in [2, 7] {
-            for (a, b) in one.iter().zip(solve(&x, &signs, &costs, threads)) {
-                assert_same_bits(&a.weights, &b.weights);
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_to_learn_is_zero() {
-        let (x, signs) = data(20);
-        let none = solve(&x, &signs, &[0.0; 20], 1);
-        assert!(none.iter().all(|s| s.weights.iter().all(|w| *w == 0.0) && s.gap() <= 0.0));
-    }
-}
+mod tests;

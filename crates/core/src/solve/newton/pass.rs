@@ -1,0 +1,346 @@
+//! Passes over held rows of features: products with directions, and sums of the rows.
+//!
+//! ```text
+//! reach(i, k) = z(i)·directionₖ + constantₖ           sums(k) = Σᵢ value(i, k)·z(i),    value(i, ·) = f(i, reach(i, ·))
+//! ```
+//! Dense rows are added up in pieces of 1,024, pieces in their order. Sparse ones are kept a second time, column by column, and each column is added up in the order of its rows. Threads
+//! share pieces or columns, so that they do not change a bit.
+
+use std::sync::OnceLock;
+
+use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
+use rayon::prelude::*;
+
+use super::Vectors;
+use super::guide::Curvature;
+use crate::engine::Check;
+use crate::stat::Gram;
+use crate::sweep::BLOCK;
+use crate::{CsrView, Matrix, MatrixView, Result, Rows, Scalar};
+
+/// From a row's number and its products with some directions to its values, one a direction.
+pub(super) type Values<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
+
+/// Rows summed before their sum is added to others.
+pub(super) const PIECE: usize = 1024;
+
+/// Rows that stay in cache between the product and its way back.
+const CHUNK: usize = 32;
+
+/// Pieces held at once.
+const WAVE: usize = 64;
+
+/// The most features whose sums of products are made; for more, their diagonal has to do.
+pub(crate) const MOST_FACTORED: usize = 4096;
+
+/// Rows that these are made of, as a multiple of the features.
+const GRAM_ROWS: usize = 4;
+
+/// Rows to pass over again and again, and whether a column of ones is added to them.
+#[derive(Debug)]
+pub(crate) struct Passes<'a, T> {
+    rows: Rows<'a, T>,
+    /// Of sparse rows.
+    by_column: Option<ByColumn<T>>,
+    constant: bool,
+    /// Σ z·zᵀ, once it was asked for.
+    plain: OnceLock<Curvature>,
+}
+
+/// Entries of sparse rows, column after column, each in the order of its rows.
+#[derive(Debug)]
+struct ByColumn<T> {
+    starts: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Scalar> ByColumn<T> {
+    fn of(rows: &CsrView<'_, T>) -> ByColumn<T> {
+        let mut starts = vec![0; rows.columns() + 1];
+        for i in 0..rows.rows() {
+            rows.row(i).0.iter().for_each(|&j| starts[j as usize + 1] += 1);
+        }
+        for j in 0..rows.columns() {
+            starts[j + 1] += starts[j];
+        }
+        let stored = starts[rows.columns()];
+        let (mut numbers, mut values, mut at) = (vec![0; stored], vec![T::default(); stored], starts.clone());
+        for i in 0..rows.rows() {
+            let (columns, entries) = rows.row(i);
+            for (&j, &z) in columns.iter().zip(entries) {
+                let to = &mut at[j as usize];
+                (numbers[*to], values[*to]) = (i as u32, z);
+                *to += 1;
+            }
+        }
+        ByColumn { starts, rows: numbers, values }
+    }
+}
+
+/// What a pass finds in some rows.
+struct Piece {
+    /// Rows × directions.
+    reach: Vec<f64>,
+    /// Directions × columns, and the sum of values.
+    sums: Vec<f64>,
+    constants: Vec<f64>,
+}
+
+impl<'a, T: Scalar> Passes<'a, T> {
+    pub(crate) fn new(rows: Rows<'a, T>, constant: bool) -> Passes<'a, T> {
+        let by_column = match &rows {
+            Rows::Sparse(rows) => Some(ByColumn::of(rows)),
+            Rows::Dense(_) => None,
+        };
+        Passes { rows, by_column, constant, plain: OnceLock::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn rows(&self) -> &Rows<'a, T> {
+        &self.rows
+    }
+
+    /// Entries of a direction, the constant being the last.
+    pub(super) fn size(&self) -> usize {
+        self.rows.columns() + usize::from(self.constant)
+    }
+
+    /// Σ z·zᵀ over all rows, as [`Passes::curvature`] makes it.
+    pub(super) fn plain(&self, check: Check<'_>) -> Result<&Curvature> {
+        if let Some(plain) = self.plain.get() {
+            return Ok(plain);
+        }
+        let all: Vec<u32> = (0..self.rows.count() as u32).collect();
+        let made = self.curvature(&all, &|_| 1.0, check)?;
+        Ok(self.plain.get_or_init(|| made))
+    }
+
+    /// One pass over some rows: rows × directions of products (zero for directions without entries); and with `values`, the sum of value·z, one vector a direction.
+    pub(super) fn pass(
+        &self,
+        rows: &[u32],
+        directions: &[&[f64]],
+        values: Option<Values<'_>>,
+        check: Check<'_>,
+    ) -> Result<(Vec<f64>, Vectors)> {
+        match (&self.rows, &self.by_column) {
+            (Rows::Sparse(all), Some(by_column)) => {
+                self.pass_sparse(all, by_column, rows, directions, values, check)
+            }
+            (Rows::Dense(all), _) => self.pass_dense(all, rows, directions, values, check),
+            // Sparse rows have been put column by column.
+            (Rows::Sparse(_), None) => Ok((Vec::new(), Vec::new())),
+        }
+    }
+
+    fn pass_dense(
+        &self,
+        all: &MatrixView<'_, T>,
+        rows: &[u32],
+        directions: &[&[f64]],
+        values: Option<Values<'_>>,
+        check: Check<'_>,
+    ) -> Result<(Vec<f64>, Vectors)> {
+        let (columns, count) = (all.columns(), directions.len());
+        let coefficients: Vec<f64> =
+            directions.iter().flat_map(|d| d.iter().take(columns).copied()).collect();
+        let constants: Vec<f64> = directions.iter().map(|d| d.get(columns).copied().unwrap_or(0.0)).collect();
+        let mut reach = Vec::with_capacity(rows.len() * count);
+        let mut total = vec![vec![0.0; self.size()]; count];
+        for wave in rows.chunks(WAVE * PIECE) {
+            let found: Vec<Piece> = wave
+                .par_chunks(PIECE)
+                .map(|piece| pass_piece(all, piece, &coefficients, &constants, values))
+                .collect();
+            for piece in found {
+                reach.extend_from_slice(&piece.reach);
+                for k in 0..count {
+                    let sums = piece.sums.get(k * columns..(k + 1) * columns).unwrap_or_default();
+                    total[k].iter_mut().zip(sums).for_each(|(t, s)| *t += s);
+                    if self.constant {
+                        total[k][columns] += piece.constants[k];
+                    }
+                }
+            }
+            check(0.0)?;
+        }
+        Ok((reach, total))
+    }
+
+    fn pass_sparse(
+        &self,
+        all: &CsrView<'_, T>,
+        by_column: &ByColumn<T>,
+        rows: &[u32],
+        directions: &[&[f64]],
+        values: Option<Values<'_>>,
+        check: Check<'_>,
+    ) -> Result<(Vec<f64>, Vectors)> {
+        let (columns, count) = (all.columns(), directions.len());
+        let reach_of = |&i: &u32| -> Vec<f64> {
+            let (places, entries) = all.row(i as usize);
+            let product = |d: &&[f64]| {
+                let sum: f64 = if d.is_empty() {
+                    0.0
+                } else {
+                    places.iter().zip(entries).map(|(&j, z)| z.to_f64() * d[j as usize]).sum()
+                };
+                sum + d.get(columns).copied().unwrap_or(0.0)
+            };
+            directions.iter().map(product).collect()
+        };
+        let reach: Vec<f64> = rows.par_iter().with_min_len(PIECE).flat_map_iter(reach_of).collect();
+        check(0.0)?;
+        let mut total = vec![vec![0.0; self.size()]; count];
+        let Some(values) = values else { return Ok((reach, total)) };
+        // Rows that are not passed over have no value.
+        let mut found = vec![0.0; all.rows() * count];
+        for (&i, reach) in rows.iter().zip(reach.chunks_exact(count.max(1))) {
+            values(i as usize, reach, &mut found[i as usize * count..(i as usize + 1) * count]);
+        }
+        for (k, total) in total.iter_mut().enumerate() {
+            total[..columns].par_iter_mut().enumerate().with_min_len(256).for_each(|(j, sum)| {
+                let entries = by_column.starts[j]..by_column.starts[j + 1];
+                let (numbers, entries) = (&by_column.rows[entries.clone()], &by_column.values[entries]);
+                *sum = numbers
+                    .iter()
+                    .zip(entries)
+                    .map(|(&i, z)| z.to_f64() * found[i as usize * count + k])
+                    .sum();
+            });
+            if self.constant {
+                total[columns] = found.iter().skip(k).step_by(count).sum();
+            }
+            check(0.0)?;
+        }
+        Ok((reach, total))
+    }
+
+    /// Σ weight·z·zᵀ over some rows, or over a part of them that is large enough to tell; the ones of the constant are the last column.
+    pub(super) fn curvature(
+        &self,
+        rows: &[u32],
+        weight: &(dyn Fn(usize) -> f64 + Sync),
+        check: Check<'_>,
+    ) -> Result<Curvature> {
+        let columns = self.rows.columns();
+        let mean = rows.iter().map(|&i| weight(i as usize)).sum::<f64>() / rows.len().max(1) as f64;
+        let Rows::Dense(all) = &self.rows else { return self.diagonal(rows, weight, check) };
+        if columns > MOST_FACTORED || !(mean > 0.0 && mean.is_finite()) {
+            return self.diagonal(rows, weight, check);
+        }
+        let step = (rows.len() / (GRAM_ROWS * columns.max(1))).max(1);
+        let some: Vec<u32> = rows.iter().copied().step_by(step).collect();
+        let mut gram = Gram::zero(columns, 0, 1);
+        let (mut packed, mut gathered) = (Aligned::default(), Vec::new());
+        for block in some.chunks(BLOCK) {
+            let none = MatrixView::new(&[], block.len(), 0)?;
+            // Relative weights, so that they do not overflow beside features in single precision.
+            let weight = |i: usize| weight(block[i] as usize) / mean;
+            gram.absorb(gather(all, block, &mut gathered), none, weight, |_| 0, &mut packed);
+            check(0.0)?;
+        }
+        let sums = gram.total();
+        let unit = mean * rows.len() as f64 / some.len().max(1) as f64;
+        let entry = |i: usize, j: usize| match (i < columns, j < columns) {
+            (true, true) => sums.products.row(i)[j],
+            (true, false) => sums.features[i],
+            (false, true) => sums.features[j],
+            (false, false) => sums.weight,
+        };
+        Ok(Curvature::Whole(Matrix::from_fn(self.size(), self.size(), |i, j| unit * entry(i, j))))
+    }
+
+    /// The diagonal of the same, over all of the rows.
+    fn diagonal(
+        &self,
+        rows: &[u32],
+        weight: &(dyn Fn(usize) -> f64 + Sync),
+        check: Check<'_>,
+    ) -> Result<Curvature> {
+        let columns = self.rows.columns();
+        let mut total = vec![0.0; columns];
+        match (&self.rows, &self.by_column) {
+            (Rows::Dense(all), _) => {
+                for wave in rows.chunks(WAVE * PIECE) {
+                    let square = |piece: &[u32]| {
+                        let mut sums = vec![0.0; columns];
+                        for &i in piece {
+                            let (weight, row) = (weight(i as usize), all.row(i as usize));
+                            sums.iter_mut().zip(row).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
+                        }
+                        sums
+                    };
+                    let sums: Vectors = wave.par_chunks(PIECE).map(square).collect();
+                    sums.iter().for_each(|sums| total.iter_mut().zip(sums).for_each(|(t, s)| *t += s));
+                    check(0.0)?;
+                }
+            }
+            (Rows::Sparse(all), Some(by_column)) => {
+                let mut weights = vec![0.0; all.rows()];
+                rows.iter().for_each(|&i| weights[i as usize] = weight(i as usize));
+                total.par_iter_mut().enumerate().for_each(|(j, sum)| {
+                    let entries = by_column.starts[j]..by_column.starts[j + 1];
+                    let (numbers, entries) = (&by_column.rows[entries.clone()], &by_column.values[entries]);
+                    let square = |(&i, z): (&u32, &T)| weights[i as usize] * z.to_f64() * z.to_f64();
+                    *sum = numbers.iter().zip(entries).map(square).sum();
+                });
+                check(0.0)?;
+            }
+            (Rows::Sparse(_), None) => {}
+        }
+        if self.constant {
+            total.push(rows.iter().map(|&i| weight(i as usize)).sum());
+        }
+        Ok(Curvature::Diagonal(total))
+    }
+}
+
+fn pass_piece<T: Scalar>(
+    all: &MatrixView<'_, T>,
+    rows: &[u32],
+    coefficients: &[f64],
+    constants: &[f64],
+    values: Option<Values<'_>>,
+) -> Piece {
+    let (count, columns, isa) = (constants.len(), all.columns(), Isa::best());
+    let mut piece = Piece {
+        reach: rows.iter().flat_map(|_| constants.iter().copied()).collect(),
+        sums: vec![0.0; if values.is_some() { count * columns } else { 0 }],
+        constants: vec![0.0; count],
+    };
+    let (mut out, mut gathered) = (vec![0.0; CHUNK * count], Vec::new());
+    for (chunk, reach) in rows.chunks(CHUNK).zip(piece.reach.chunks_mut((CHUNK * count).max(1))) {
+        let here = gather(all, chunk, &mut gathered);
+        let z = RowsRef { data: here.as_slice(), count: here.rows(), stride: here.stride() };
+        if !coefficients.is_empty() {
+            project(isa, z, columns, coefficients, reach);
+        }
+        let Some(values) = values else { continue };
+        let out = &mut out[..reach.len()];
+        for ((&i, reach), out) in chunk.iter().zip(reach.chunks_exact(count)).zip(out.chunks_exact_mut(count))
+        {
+            values(i as usize, reach, out);
+            piece.constants.iter_mut().zip(out).for_each(|(sum, value)| *sum += *value);
+        }
+        project_back(isa, z, columns, out, &mut piece.sums);
+    }
+    piece
+}
+
+/// Some rows side by side: where they lie if they are neighbours, copied if not.
+fn gather<'b, T: Scalar>(
+    all: &MatrixView<'b, T>,
+    rows: &[u32],
+    memory: &'b mut Vec<T>,
+) -> MatrixView<'b, T> {
+    let first = rows.first().map_or(0, |&i| i as usize);
+    if rows.last().is_none_or(|&last| last as usize + 1 == first + rows.len()) {
+        return all.slice(first..first + rows.len());
+    }
+    memory.clear();
+    rows.iter().for_each(|&i| memory.extend_from_slice(all.row(i as usize)));
+    // As many numbers as were put there.
+    MatrixView::new(memory, rows.len(), all.columns()).unwrap_or(all.slice(0..0))
+}
