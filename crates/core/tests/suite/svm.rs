@@ -160,7 +160,8 @@ fn lambda_is_chosen_on_left_out_rows() {
     for (map, hinge) in [(gaussian(100), Hinge::Squared), (binning(Bins::Fitted), Hinge::Plain)] {
         let model = fit(&Linear::new(map.clone(), Loss::margins(hinge)), Rows::from(&x), &y, None, 3, 2);
         let training = model.training().unwrap();
-        assert_eq!((training.folds, training.curve.len()), (5, 8));
+        // Smaller λ are given up once errors rise.
+        assert!(training.folds == 5 && (3..=8).contains(&training.curve.len()));
         let least = training.curve.iter().map(|p| p.error).fold(f64::INFINITY, f64::min);
         let chosen = training.curve.iter().find(|p| p.lambda.to_bits() == training.lambda.to_bits()).unwrap();
         assert!(chosen.error <= least);
