@@ -7,6 +7,7 @@
 //! - `sketches`: polynomials in few features: means, variances, what the compiler makes of them
 //! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
+//! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
@@ -18,6 +19,7 @@
 mod binning;
 mod certificates;
 mod compile;
+mod exact_ridge;
 mod golden;
 mod hostile;
 mod input;
