@@ -30,7 +30,7 @@ struct Job {
 pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let job = Job::check(args)?;
     let progress = Progress::new(&console.messages, job.run.quiet);
-    let tables = data::open_for(&job.model, &job.data, &job.read, None)?;
+    let tables = data::open_for(&job.model, &job.data, data::options(&job.read), None)?;
     match &job.output {
         None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
         Some(path) => {
