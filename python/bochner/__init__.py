@@ -10,7 +10,7 @@ is solved; and the result says how far it is from the exact kernel's.
 * :class:`SequenceFeatures` counts the pieces of DNA, proteins and text; :class:`RandomProjection` keeps distances in fewer columns.
 * :class:`Lifting` has the monomials, the products of columns or the parabola themselves; :class:`Region` is the ball of a separator.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
-  from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel.
+  from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel, :class:`KernelRidge` a ridge regression with it.
 * :class:`Certificate` is what each of them promises about its kernel error; :func:`features_for`, :func:`grids_for`,
   :func:`features_for_distance`, :func:`landmarks_for_margin`, :func:`dimension_for` and :func:`margin_dimension` say how much a promise takes, :func:`check_gram` whether a matrix can be one of
   kernel values.
@@ -34,7 +34,7 @@ if _TYPE_CHECKING:
         landmarks_for_margin,
         margin_dimension,
     )
-    from .exact import KernelSVC
+    from .exact import KernelRidge, KernelSVC
     from .features import BinningFeatures, FourierFeatures, KernelMap, LandmarkFeatures
     from .kernels import (
         AllSubsets,
@@ -95,6 +95,7 @@ _HOMES = {
     "KernelClassifier": ".learners",
     "KernelMap": ".features",
     "KernelRegressor": ".learners",
+    "KernelRidge": ".exact",
     "KernelSVC": ".exact",
     "LandmarkFeatures": ".features",
     "landmarks_for_margin": ".certify",
@@ -143,6 +144,7 @@ __all__ = [
     "KernelClassifier",
     "KernelMap",
     "KernelRegressor",
+    "KernelRidge",
     "KernelSVC",
     "LandmarkFeatures",
     "landmarks_for_margin",

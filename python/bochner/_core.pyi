@@ -156,6 +156,21 @@ class Model:
         threads: int = 0,
         verbose: int = 0,
     ) -> Model: ...
+    @staticmethod
+    def fit_exact_ridge(
+        rows: Any,
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        *,
+        kernel: str,
+        regularization: float | None,
+        folds: int,
+        intercept: bool,
+        columns: list[str] | None = None,
+        target: str = "",
+        threads: int = 0,
+        verbose: int = 0,
+    ) -> Model: ...
     def decide(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
     def outputs_of(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
     def classify(self, rows: Any, threads: int) -> NDArray[np.int64]: ...
@@ -178,6 +193,8 @@ class Model:
     def regularization(self) -> float | None: ...
     @property
     def folds(self) -> int | None: ...
+    @property
+    def has_intercept(self) -> bool | None: ...
     @property
     def curve(self) -> list[tuple[float, float]]: ...
     @property

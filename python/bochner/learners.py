@@ -266,7 +266,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     --------
     KernelClassifier : The same for classes.
     FourierFeatures : The features alone.
-    sklearn.kernel_ridge.KernelRidge : With the exact kernel, in time n³ and memory n².
+    KernelRidge : With the exact kernel, in time n³ and memory n².
 
     Notes
     -----

@@ -6,8 +6,8 @@ use bochner::encode::Columns;
 use bochner::model::{Decision, Outcome};
 use bochner::solve::Stop;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Engine, ExactSvm, Head, LabelKind, Labels, Lambda, Matrix,
-    Method, Model as Inner, Target,
+    AnyRows, Arrays, Auto, Certificate, Engine, ExactRidge, ExactSvm, Head, LabelKind, Labels, Lambda,
+    Matrix, Method, Model as Inner, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -122,6 +122,41 @@ impl Model {
         )
     }
 
+    /// Fits kernel ridge regression with the exact kernel; `regularization` is λ, or none for one by cross-validation.
+    #[staticmethod]
+    #[pyo3(signature = (
+        rows, targets, weights, *, kernel, regularization, folds, intercept, columns=None, target="", threads=0, verbose=0
+    ))]
+    fn fit_exact_ridge(
+        py: Python<'_>,
+        rows: AnyTable<'_>,
+        targets: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        kernel: &str,
+        regularization: Option<f64>,
+        folds: usize,
+        intercept: bool,
+        columns: Option<Vec<String>>,
+        target: &str,
+        threads: usize,
+        verbose: u8,
+    ) -> PyResult<Model> {
+        let kernel = kernel_of(kernel, columns.as_deref())?;
+        let lambda = regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value });
+        let ridge = ExactRidge { kernel, lambda, intercept };
+        let names = columns.map(|names| (names, target));
+        learn(
+            py,
+            &rows,
+            &targets,
+            weights.as_ref(),
+            None,
+            names,
+            Job::new(threads, verbose),
+            |engine, source| ridge.fit(engine, source),
+        )
+    }
+
     /// "largest" or "votes"; none but for classes.
     #[getter]
     fn decision(&self) -> Option<&'static str> {
@@ -132,7 +167,7 @@ impl Model {
         }
     }
 
-    /// The landmarks of the map: the support vectors of an exact machine.
+    /// The landmarks of the map: the support vectors, or all rows, of an exact machine.
     #[getter]
     fn landmarks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         self.inner.map().landmarks().map(|rows| array(py, rows.clone())).transpose()
@@ -230,6 +265,12 @@ impl Model {
         self.inner.training().map(|training| training.folds)
     }
 
+    /// Whether a constant was fitted; none for a map alone.
+    #[getter]
+    fn has_intercept(&self) -> Option<bool> {
+        self.inner.training().map(|training| training.intercept)
+    }
+
     /// (λ, error) for each λ tried; empty if λ was given.
     #[getter]
     fn curve(&self) -> Vec<(f64, f64)> {
@@ -279,7 +320,8 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let outputs = self.outputs(py, &rows, threads)?;
-        let none = || PyValueError::new_err("expected a model with probabilities, found one with scores alone");
+        let none =
+            || PyValueError::new_err("expected a model with probabilities, found one with scores alone");
         array(py, self.inner.probabilities(&outputs).ok_or_else(none)?)
     }
 

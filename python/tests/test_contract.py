@@ -19,6 +19,7 @@ from bochner import (
     KernelClassifier,
     KernelMap,
     KernelRegressor,
+    KernelRidge,
     KernelSVC,
     LandmarkFeatures,
     Laplace,
@@ -30,7 +31,7 @@ from bochner import (
 )
 
 TRANSFORMERS = [FourierFeatures(random_state=0), LandmarkFeatures(random_state=0), KernelMap(random_state=0), Lifting(), SketchFeatures(random_state=0), RandomProjection(20, random_state=0)]
-LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC()]
+LEARNERS = [KernelRegressor(n_components=64), KernelClassifier(n_components=64), KernelSVC(), KernelRidge()]
 ALL = TRANSFORMERS + LEARNERS
 
 
@@ -82,6 +83,10 @@ def name(estimator):
         KernelSVC(),
         KernelSVC(kernel="laplace", C=10.0, tol=1e-4),
         KernelSVC(Gaussian(1) + 0.5 * Linear()),
+        KernelRidge(),
+        KernelRidge("linear", alpha="cv", fit_intercept=True),
+        KernelRidge(Gaussian(1) + 0.5 * Linear(), alpha=0.1),
+        KernelRidge("laplace", gamma="scale", fit_intercept=True),
     ]
 )
 def test_conformance(estimator, check):
@@ -117,14 +122,15 @@ def test_further_checks_of_transformers(estimator, check):
 
 
 @pytest.mark.parametrize("check", FURTHER["regressor"])
-def test_further_checks_of_regressors(check):
-    getattr(estimator_checks, check)("KernelRegressor", KernelRegressor(n_components=64))
+@pytest.mark.parametrize("estimator", [KernelRegressor(n_components=64), KernelRidge()], ids=name)
+def test_further_checks_of_regressors(estimator, check):
+    getattr(estimator_checks, check)(name(estimator), clone(estimator))
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=name)
 def test_clone_keeps_parameters_and_drops_state(estimator, waves):
     X, y = waves
-    y = y if isinstance(estimator, KernelRegressor) else y > 0
+    y = y if isinstance(estimator, (KernelRegressor, KernelRidge)) else y > 0
     fitted = clone(estimator).fit(X, y)
     copy = clone(fitted)
     assert copy.get_params() == estimator.get_params()

@@ -32,6 +32,7 @@ from bochner import (
     KernelClassifier,
     KernelMap,
     KernelRegressor,
+    KernelRidge,
     KernelSVC,
     LandmarkFeatures,
     Laplace,
@@ -370,14 +371,14 @@ def test_explanations():
 
 
 @pytest.mark.parametrize(
-    "cls", [FourierFeatures, LandmarkFeatures, KernelMap, KernelRegressor, KernelClassifier, KernelSVC], ids=lambda c: c.__name__
+    "cls", [FourierFeatures, LandmarkFeatures, KernelMap, KernelRegressor, KernelClassifier, KernelSVC, KernelRidge], ids=lambda c: c.__name__
 )
 def test_every_estimator_takes_kernels_and_names(waves, cls):
     pandas = pytest.importorskip("pandas")
     X, y = waves
     y = y > 0 if cls in (KernelClassifier, KernelSVC) else y
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    size = {} if cls is KernelSVC else {"n_components": 64, "random_state": 0}
+    size = {} if cls in (KernelSVC, KernelRidge) else {"n_components": 64, "random_state": 0}
     results = []
     for kernel, rows in [
         (Gaussian(1.5)["a", "c"] * Laplace(3)["b"], frame),
@@ -403,7 +404,7 @@ def test_every_estimator_takes_kernels_and_names(waves, cls):
 
 
 @pytest.mark.parametrize(
-    "estimator", [FourierFeatures(), LandmarkFeatures(), KernelMap(), KernelRegressor(n_components=32), KernelSVC()], ids=str
+    "estimator", [FourierFeatures(), LandmarkFeatures(), KernelMap(), KernelRegressor(n_components=32), KernelSVC(), KernelRidge()], ids=str
 )
 def test_a_width_for_each_column(waves, estimator):
     X, y = waves

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from bochner import FourierFeatures, Gaussian, KernelClassifier, KernelMap, KernelRegressor, KernelSVC, SequenceFeatures
+from bochner import FourierFeatures, Gaussian, KernelClassifier, KernelMap, KernelRegressor, KernelRidge, KernelSVC, SequenceFeatures
 
 TEXTS = ["ACGTACGTTT", "ACGTTCGTTA", "TTTTACGTAC", "GATTACAGATTACA", "AC", ""]
 
@@ -265,7 +265,7 @@ def test_weights_are_routed():
     assert (clone(features).fit_transform(texts) != direct).nnz > 0, "weights count for nothing here"
 
 
-@pytest.mark.parametrize("make", [KernelClassifier, KernelRegressor, KernelSVC, KernelMap, FourierFeatures])
+@pytest.mark.parametrize("make", [KernelClassifier, KernelRegressor, KernelRidge, KernelSVC, KernelMap, FourierFeatures])
 @pytest.mark.parametrize("kernel", ["spectrum(k=3)[dna]", "gaussian(sigma=1)[x] + 2 * words (from=1,to=2)[t]", "words[t]"])
 def test_kernels_of_texts_are_no_kernels_of_numbers(make, kernel):
     for rows in ([["ACGT"], ["AC"]], [[1.0], [2.0]]):

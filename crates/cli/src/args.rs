@@ -11,7 +11,7 @@ use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression, classification and support vector machines to CSV and LIBSVM files (.gz too) with randomized features, and says how far the model is from the exact kernel's.
+/// Fits kernel ridge regression, classification and support vector machines to CSV, LIBSVM and NPY files (.gz too) with randomized features, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -54,7 +54,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// Format of the data: csv or libsvm [default: by the file's name]
+    /// Format of the data: csv, libsvm or npy [default: by the file's name]
     #[arg(long, value_name = "NAME", value_parser = value::format)]
     pub(crate) format: Option<Format>,
     /// What separates the fields of a CSV file: one character, or tab [default: found in the first line]
@@ -98,9 +98,9 @@ pub(crate) struct MapArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = FIT_EXAMPLES)]
 pub(crate) struct FitArgs {
-    /// The data: .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz
+    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
     pub(crate) data: PathBuf,
-    /// The column to predict; "target", the label, for LIBSVM files
+    /// The column to predict: "target", the label, for LIBSVM files; x0, x1, … for NPY files, or another .npy file with the targets
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
     /// Where to write the model
@@ -161,6 +161,7 @@ Examples:
   bochner fit houses.csv --target price -o houses.bochner
   bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
   bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
+  bochner fit rows.npy --target labels.npy --kernel 'gaussian(sigma=4)' -o labels.bochner
   bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner
   bochner fit genes.csv --target kind --kernel 'normalised(spectrum(k=5)[dna]) + gaussian(sigma=1)[age]' -o genes.bochner
   bochner fit mails.csv --target spam --sequence 'text=words(from=1,to=2,tf_idf=1)' --kernel linear --loss hinge -o mails.bochner
@@ -195,7 +196,7 @@ pub(crate) struct EvaluateArgs {
     pub(crate) model: PathBuf,
     /// The data, with the target
     pub(crate) data: PathBuf,
-    /// The column with the truth [default: the one the model was fitted to]
+    /// The column with the truth, or an .npy file with it [default: the column the model was fitted to]
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
     #[command(flatten)]
@@ -211,7 +212,7 @@ pub(crate) struct EvaluateArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = TRANSFORM_EXAMPLES)]
 pub(crate) struct TransformArgs {
-    /// The data: .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz
+    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
     pub(crate) data: PathBuf,
     /// Where to write the features [default: standard output]
     #[arg(long, short, value_name = "FILE")]

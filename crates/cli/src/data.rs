@@ -20,6 +20,21 @@ pub(crate) fn options(read: &ReadArgs) -> Options {
     Options { format: read.format, delimiter: read.delimiter, header: !read.no_header, ..Options::default() }
 }
 
+/// The name of the target's column: a target named like an array is a file of its own, whose column stands beside the others.
+pub(crate) fn target_column(target: Option<String>, options: &mut Options) -> Option<String> {
+    let is_array = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with(".npy") || name.ends_with(".npy.gz")
+    };
+    match target {
+        Some(name) if is_array(&name) => {
+            options.targets = Some(name.into());
+            Some(bochner_io::TARGET.to_owned())
+        }
+        column => column,
+    }
+}
+
 /// What is learnt from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
@@ -62,7 +77,7 @@ pub(crate) fn open_to_map(
 }
 
 /// The name of the label of a LIBSVM file.
-const LABEL: &str = "target";
+const LABEL: &str = bochner_io::TARGET;
 
 /// Whether rows come as one wide column.
 pub(crate) fn is_sparse(columns: &[ColumnInfo]) -> bool {
@@ -117,8 +132,10 @@ fn open_chosen(
 
 fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
     let names = text::list(columns.iter().map(|column| column.name.as_str()), 20);
+    let is_array = columns.first().is_some_and(|column| column.name == "x0");
+    let file = if is_array { ", or --target FILE.npy for targets of a file of their own" } else { "" };
     let text =
-        format!("which column is to be predicted? Say --target COLUMN; {} has {names}", path.display());
+        format!("which column is to be predicted? Say --target COLUMN{file}; {} has {names}", path.display());
     Failure::Usage(text)
 }
 
@@ -160,10 +177,9 @@ pub(crate) enum Truth<'a> {
 pub(crate) fn open_for(
     model: &Model,
     path: &Path,
-    read: &ReadArgs,
+    mut options: Options,
     truth: Option<Truth<'_>>,
 ) -> Result<Box<dyn TableSource>, Failure> {
-    let mut options = options(read);
     let inputs = model.encoder().columns();
     // Only sparse files have a width, and what the model does not know in them it cannot use.
     options.width = Some(inputs.count());
@@ -213,10 +229,13 @@ pub(crate) fn open_for(
 /// The same failure, with what to do about it where a cell is not a number.
 pub(crate) fn hinted(failure: Failure, path: &Path, options: &Options) -> Failure {
     let Failure::Library { error: Error::Source(source), .. } = &failure else { return failure };
-    let Some(bochner_io::Error::NotANumber { name, column, .. }) = source.downcast_ref() else {
-        return failure;
+    let name = match source.downcast_ref() {
+        Some(bochner_io::Error::NotANumber { name, column, .. }) => {
+            name.clone().unwrap_or_else(|| format!("c{column}"))
+        }
+        Some(bochner_io::Error::ArrayNumber { column, .. }) => format!("x{column}"),
+        _ => return failure,
     };
-    let name = name.clone().unwrap_or_else(|| format!("c{column}"));
     let words = columns_of_words(path, options).unwrap_or_default();
     if words.is_empty() {
         return failure.hint(format!(

@@ -20,7 +20,9 @@ const SHOWN: usize = 20;
 /// Runs the command.
 pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let model = load(&args.model)?;
-    let target = match (&args.target, model.target()) {
+    let mut options = data::options(&args.read);
+    let typed = data::target_column(args.target, &mut options);
+    let target = match (&typed, model.target()) {
         (Some(typed), _) => typed.as_str(),
         (None, "") => {
             let text = "the model does not know the name of its target: say --target COLUMN";
@@ -37,13 +39,26 @@ pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), F
         }
     };
     let progress = Progress::new(&console.messages, args.run.quiet);
-    let tables = data::open_for(&model, &args.data, &args.read, Some(truth))?;
+    let tables = data::open_for(&model, &args.data, options, Some(truth));
+    let tables = tables.map_err(|failure| own_file(failure, typed.as_deref(), target))?;
     let metrics = measure(&model, &engine(&progress, &args.run), tables.as_ref(), target, &progress);
     match metrics.map_err(Failure::about(&args.data))? {
         Metrics::Classes(summary) if args.json => console.json(&summary),
         Metrics::Numbers(summary) if args.json => console.json(&summary),
         Metrics::Classes(summary) => console.line(&class_text(&summary)),
         Metrics::Numbers(summary) => console.line(&number_text(&summary)),
+    }
+}
+
+/// The same failure, with what to do about it where the targets that were fitted to had a file of their own.
+fn own_file(failure: Failure, typed: Option<&str>, target: &str) -> Failure {
+    match &failure {
+        Failure::Library { error: Error::MissingColumn { name, .. }, .. }
+            if typed.is_none() && name == target && target == bochner_io::TARGET =>
+        {
+            failure.hint("say --target COLUMN, or --target FILE.npy for targets of a file of their own")
+        }
+        _ => failure,
     }
 }
 

@@ -81,10 +81,12 @@ impl Job {
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
         }
+        let mut options = Options { width: args.width, ..data::options(&args.read) };
+        let target = data::target_column(args.target, &mut options);
         Ok(Job {
-            options: Options { width: args.width, ..data::options(&args.read) },
+            options,
             data: args.data,
-            target: args.target,
+            target,
             ignored: args.ignore,
             output: args.output,
             recipe,
@@ -94,7 +96,7 @@ impl Job {
     }
 
     fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
-        output::check_distinct(&self.output, &[&self.data])?;
+        output::check_distinct(&self.output, &self.inputs())?;
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
         let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
@@ -132,6 +134,11 @@ impl Job {
             other => other.into(),
         })?;
         Ok((model, pass))
+    }
+
+    /// The files that are read.
+    fn inputs(&self) -> Vec<&Path> {
+        std::iter::once(&self.data).chain(&self.options.targets).map(PathBuf::as_path).collect()
     }
 
     /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.

@@ -31,7 +31,7 @@ struct Job {
 pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let job = Job::check(args)?;
     let progress = Progress::new(&console.messages, job.run.quiet);
-    let tables = data::open_for(&job.model, &job.data, &job.read, None)?;
+    let tables = data::open_for(&job.model, &job.data, data::options(&job.read), None)?;
     match &job.output {
         None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
         Some(path) => {
@@ -72,7 +72,8 @@ impl Job {
             return Err(Failure::Usage(text));
         }
         if args.probabilities && model.calibration().is_none() {
-            let text = "--probabilities needs a model of classes that was fitted with --loss logistic".to_owned();
+            let text =
+                "--probabilities needs a model of classes that was fitted with --loss logistic".to_owned();
             return Err(Failure::Usage(text));
         }
         let PredictArgs { data, scores, probabilities, read, run, .. } = args;
@@ -125,8 +126,7 @@ impl Job {
         let Head::Classification { labels, .. } = self.model.head() else {
             return (0..outputs.rows()).try_for_each(|i| writeln!(to, "{}", joined(outputs.row(i))));
         };
-        let probabilities =
-            if self.probabilities { self.model.probabilities(outputs) } else { None };
+        let probabilities = if self.probabilities { self.model.probabilities(outputs) } else { None };
         let scores = self.model.scores(outputs);
         for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
             write!(to, "{}", field(labels.text(class)))?;

@@ -112,13 +112,16 @@ impl Job {
         if format == FeatureFormat::Npy {
             check_npy(output.as_deref(), args.target.as_deref())?;
         }
+        let mut options = Options { width: args.width, ..data::options(&args.read) };
+        let target = data::target_column(args.target, &mut options);
         if let Some(output) = &output {
-            output::check_distinct(output, &[&args.data])?;
+            let inputs = std::iter::once(&args.data).chain(&options.targets).map(PathBuf::as_path);
+            output::check_distinct(output, &inputs.collect::<Vec<_>>())?;
         }
         Ok(Job {
-            options: Options { width: args.width, ..data::options(&args.read) },
+            options,
             data: args.data,
-            target: args.target,
+            target,
             ignored: args.ignore,
             output,
             format,

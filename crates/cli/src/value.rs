@@ -4,7 +4,7 @@ use bochner::encode::Declared;
 use bochner::{Family, Kernel, KernelChoice, Nonzeros};
 use bochner_io::{FeatureFormat, Format};
 
-/// `csv` or `libsvm`.
+/// `csv`, `libsvm` or `npy`.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error: bochner_io::Error| error.to_string())
 }

@@ -60,7 +60,7 @@ pub use encode::{Encoder, LabelKind, Labels};
 pub use engine::{Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
-pub use learn::{Auto, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Ridge};
+pub use learn::{Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Ridge};
 pub use loss::Loss;
 pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};

@@ -9,8 +9,8 @@
 use bochner::solve::Hinge;
 use bochner::source::{Batch, Batches};
 use bochner::{
-    AnyRows, Bins, Engine, EngineSpec, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec, Matrix, MatrixView,
-    Method, Ridge, Rows, Source, Target,
+    AnyRows, Bins, Engine, EngineSpec, ExactRidge, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec,
+    Matrix, MatrixView, Method, Ridge, Rows, Source, Target,
 };
 
 /// Rows that nobody stores.
@@ -116,13 +116,21 @@ fn cases() -> [(&'static str, usize, MapSpec, Lambda); 4] {
     ]
 }
 
+/// Ridge with the exact kernel: the square of the rows.
+fn exact() -> [(&'static str, Lambda); 2] {
+    [
+        ("exact ridge, cross-validated", Lambda::CrossValidated { folds: 5 }),
+        ("exact ridge, given", Lambda::Given { value: 1e-3 }),
+    ]
+}
+
 /// The plan is within a fifth of the measured peak. Every case runs in a process of its own, which starts with a small heap.
 #[test]
 fn the_plan_is_the_peak() {
     if let Ok(case) = std::env::var("BOCHNER_MEMORY_CASE") {
         return measure(case.parse().unwrap());
     }
-    for case in 0..cases().len() + machines().len() {
+    for case in 0..cases().len() + machines().len() + exact().len() {
         let child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "the_plan_is_the_peak", "--nocapture"])
             .env("BOCHNER_MEMORY_CASE", case.to_string())
@@ -136,6 +144,9 @@ fn the_plan_is_the_peak() {
 }
 
 fn measure(case: usize) {
+    if case >= cases().len() + machines().len() {
+        return measure_exact(case - cases().len() - machines().len());
+    }
     if case >= cases().len() {
         return measure_machine(case - cases().len());
     }
@@ -160,7 +171,11 @@ fn measure_machine(case: usize) {
     let texts = (0..4).map(|class| class.to_string()).collect();
     let target = Target::Classes { labels: Labels::new(LabelKind::Integer, texts) };
     let source = Generated { count: 30_000, columns: 20, target };
-    let svm = Linear { lambda: Lambda::Given { value: 1e-2 }, tolerance: 0.1, ..Linear::new(map, Loss::margins(hinge)) };
+    let svm = Linear {
+        lambda: Lambda::Given { value: 1e-2 },
+        tolerance: 0.1,
+        ..Linear::new(map, Loss::margins(hinge))
+    };
     let planned = svm.plan(&source).unwrap().peak_bytes;
     let before = status("VmRSS");
     svm.fit(&engine, &source).unwrap();
@@ -168,6 +183,22 @@ fn measure_machine(case: usize) {
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
     assert!(
         planned.abs_diff(measured) <= measured / 4,
+        "{name}: planned {planned} bytes, measured {measured}"
+    );
+}
+
+fn measure_exact(case: usize) {
+    let (name, lambda) = exact()[case];
+    let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
+    let source = Generated { count: 3000, columns: 20, target: Target::Numbers { outputs: 1 } };
+    let ridge = ExactRidge { kernel: Kernel::gaussian(2.0), lambda, intercept: true };
+    let planned = ridge.plan(&source).unwrap().peak_bytes;
+    let before = status("VmRSS");
+    ridge.fit(&engine, &source).unwrap();
+    let measured = status("VmHWM") - before;
+    println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
+    assert!(
+        planned.abs_diff(measured) <= measured / 5,
         "{name}: planned {planned} bytes, measured {measured}"
     );
 }

@@ -33,8 +33,8 @@ pub enum Error {
 
     /// A name that does not say the format.
     #[error(
-        "{}: expected a name ending in .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz, found {}; \
-         say the format (csv or libsvm) to read it anyway", .file.display(), ending(.found)
+        "{}: expected a name ending in .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz, found {}; \
+         say the format (csv, libsvm or npy) to read it anyway", .file.display(), ending(.found)
     )]
     UnknownExtension {
         /// The file.
@@ -44,7 +44,7 @@ pub enum Error {
     },
 
     /// A format by an unknown name.
-    #[error("expected the format csv or libsvm, found \"{found}\"")]
+    #[error("expected the format csv, libsvm or npy, found \"{found}\"")]
     UnknownFormat {
         /// The name that came.
         found: String,
@@ -282,6 +282,132 @@ pub enum Error {
         index: u32,
         /// The value, shortened.
         found: String,
+    },
+
+    /// A file that is no array.
+    #[error("{}: expected an array as numpy.save writes it, found something else", .file.display())]
+    NotAnArray {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// An array in a version that is not known.
+    #[error("{}: expected version 1, 2 or 3 of the NPY format, found {major}.{minor}", .file.display())]
+    ArrayVersion {
+        /// The file.
+        file: PathBuf,
+        /// The version.
+        major: u8,
+        /// Its second part.
+        minor: u8,
+    },
+
+    /// The header of an array that cannot be read.
+    #[error("{}: expected {expected} in the header of the array, found \"{found}\"", .file.display())]
+    ArrayHeader {
+        /// The file.
+        file: PathBuf,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there, shortened.
+        found: String,
+    },
+
+    /// An array of something else than numbers that are read.
+    #[error(
+        "{}: expected floats of 4 or 8 bytes, integers or booleans, least byte first, found the kind \"{found}\"; \
+         save array.astype(\"<f8\")", .file.display()
+    )]
+    ArrayKind {
+        /// The file.
+        file: PathBuf,
+        /// The kind, as NumPy spells it, shortened.
+        found: String,
+    },
+
+    /// An array that is no table, or one too large to be true.
+    #[error(
+        "{}: expected rows of 1 to 1048576 columns, found an array of shape {found}; save array.reshape(len(array), -1)",
+        .file.display()
+    )]
+    ArrayShape {
+        /// The file.
+        file: PathBuf,
+        /// The shape, shortened.
+        found: String,
+    },
+
+    /// An array whose columns follow one another.
+    #[error(
+        "{}: expected rows one after another, found columns one after another (Fortran order); \
+         save numpy.ascontiguousarray(array)", .file.display()
+    )]
+    ArrayOrder {
+        /// The file.
+        file: PathBuf,
+    },
+
+    /// An array of another size than its header says.
+    #[error(
+        "{}: expected {expected} bytes for {rows} rows of {columns} columns, found {found}{}",
+        .file.display(), if .found < .expected { ": the file is cut off" } else { " or more: save one array a file" }
+    )]
+    ArraySize {
+        /// The file.
+        file: PathBuf,
+        /// Rows that the header says.
+        rows: u64,
+        /// Columns that the header says.
+        columns: usize,
+        /// Bytes that the file should have.
+        expected: u64,
+        /// Bytes that were found.
+        found: u64,
+    },
+
+    /// An entry of an array that is NaN or infinite.
+    #[error("{}: expected a finite number in row {row}, column \"x{column}\" (counted from 0), found {found}", .file.display())]
+    ArrayNumber {
+        /// The file.
+        file: PathBuf,
+        /// Row, from 0.
+        row: u64,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        found: f64,
+    },
+
+    /// Targets in a file of their own that is no single column.
+    #[error("{}: expected one column of targets, found {found}", .file.display())]
+    TargetColumns {
+        /// The file of targets.
+        file: PathBuf,
+        /// Its columns.
+        found: usize,
+    },
+
+    /// Targets in a file of their own that are more or fewer than the rows.
+    #[error("{}: expected a target for each row of {}, found {found}", .file.display(), .data.display())]
+    TargetRows {
+        /// The file of targets.
+        file: PathBuf,
+        /// The file of rows.
+        data: PathBuf,
+        /// "more" or "fewer", and how many there were.
+        found: String,
+    },
+
+    /// A name that two columns would have.
+    #[error(
+        "{}: expected no column \"{name}\" where targets come from a file of their own, found one; say --ignore or rename it",
+        .file.display()
+    )]
+    TargetName {
+        /// The file of rows.
+        file: PathBuf,
+        /// The name.
+        name: String,
     },
 }
 

@@ -91,6 +91,27 @@ impl Input {
         self.reader.consume(count);
     }
 
+    /// Fills `to`; fewer bytes than it has room for at the end of the file only.
+    pub(crate) fn read_into(&mut self, to: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        while done < to.len() {
+            let bytes = self.fill()?;
+            let count = bytes.len().min(to.len() - done);
+            if count == 0 {
+                break;
+            }
+            to[done..done + count].copy_from_slice(&bytes[..count]);
+            self.consume(count);
+            done += count;
+        }
+        Ok(done)
+    }
+
+    /// The number of bytes, where it is known without reading them.
+    pub(crate) fn unpacked_size(&self) -> Option<u64> {
+        if self.compressed { None } else { self.size }
+    }
+
     /// Replaces `to` by the next line with its end; false at the end of the file.
     pub(crate) fn read_line(&mut self, line: u64, to: &mut Vec<u8>) -> Result<bool> {
         to.clear();

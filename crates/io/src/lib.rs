@@ -1,7 +1,7 @@
-//! Data files for `bochner`: CSV and LIBSVM, plain or gzipped, read in blocks.
+//! Data files for `bochner`: CSV, LIBSVM and NPY, plain or gzipped, read in blocks.
 //!
 //! ```text
-//! file ─origin─▶ bytes ─input─▶ unpacked, buffered ─csv | libsvm─▶ Table, Table, …
+//! file ─origin─▶ bytes ─input─▶ unpacked, buffered ─csv | libsvm | npy─▶ Table, Table, …
 //! ```
 //!
 //! [`open`] looks at a file and gives a [`TableSource`]; the source can be read as often as needed, in constant
@@ -22,11 +22,13 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod csv;
 mod error;
 mod features;
 mod input;
 mod libsvm;
+mod npy;
 mod number;
 mod options;
 mod origin;
@@ -38,15 +40,19 @@ use std::sync::Arc;
 use bochner::Result;
 use bochner::table::TableSource;
 
+pub use beside::TARGET;
 pub use error::Error;
 pub use features::{FeatureFormat, FeatureWriter, field};
 pub use options::{Format, Options};
 
 use origin::Origin;
 
-/// Looks at a file: its format, its columns, and for sparse files its width, which costs one pass.
+/// Looks at a file: its format, its columns, and for sparse files its width, which costs one pass. Targets of a file of their own stand beside its columns.
 pub fn open(path: &Path, options: &Options) -> Result<Box<dyn TableSource>> {
-    source(Origin::file(path)?, options)
+    match &options.targets {
+        None => source(Origin::file(path)?, options),
+        Some(targets) => Ok(Box::new(beside::Beside::open(path, targets, options)?)),
+    }
 }
 
 /// The same for bytes in memory; `name` says the format and appears in messages.
@@ -70,5 +76,6 @@ fn source(origin: Origin, options: &Options) -> Result<Box<dyn TableSource>> {
     Ok(match options.format_of(&origin.file)? {
         Format::Csv => Box::new(csv::Source::open(origin, options)?),
         Format::Libsvm => Box::new(libsvm::Source::open(origin, options)?),
+        Format::Npy => Box::new(npy::Source::open(origin, options)?),
     })
 }

@@ -1,6 +1,6 @@
 //! How a file is to be read, where its name and content do not say.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::Error;
@@ -12,16 +12,19 @@ pub enum Format {
     Csv,
     /// Sparse rows of `index:value`: `.libsvm`, `.svm`, `.svmlight`.
     Libsvm,
+    /// NumPy's arrays: `.npy`.
+    Npy,
 }
 
 impl FromStr for Format {
     type Err = Error;
 
-    /// `csv` or `libsvm`.
+    /// `csv`, `libsvm` or `npy`.
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "csv" => Ok(Format::Csv),
             "libsvm" => Ok(Format::Libsvm),
+            "npy" => Ok(Format::Npy),
             _ => Err(Error::UnknownFormat { found: name.to_owned() }),
         }
     }
@@ -35,7 +38,7 @@ pub struct Options {
     /// What separates the fields of a CSV file; `None`: the most frequent of comma, semicolon and tab in its
     /// first line.
     pub delimiter: Option<u8>,
-    /// The columns of a CSV file that are read as text; all others are numbers.
+    /// The columns that are read as text; all others are numbers.
     pub text: Vec<String>,
     /// The number of features of a sparse file; `None`: the largest index, found by reading the file once.
     pub width: Option<usize>,
@@ -44,6 +47,8 @@ pub struct Options {
     pub ignore_beyond_width: bool,
     /// Whether a CSV file starts with the names of its columns; otherwise they are c1, c2, …
     pub header: bool,
+    /// A file of its own with the targets, one column of an array or a table: they become the last column, named [`TARGET`](crate::TARGET).
+    pub targets: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -55,6 +60,7 @@ impl Default for Options {
             width: None,
             ignore_beyond_width: false,
             header: true,
+            targets: None,
         }
     }
 }
@@ -70,6 +76,7 @@ impl Options {
         match extension.as_str() {
             "csv" | "tsv" => Ok(Format::Csv),
             "libsvm" | "svm" | "svmlight" => Ok(Format::Libsvm),
+            "npy" => Ok(Format::Npy),
             _ => Err(Error::UnknownExtension { file: file.to_owned(), found: extension }),
         }
     }
@@ -97,6 +104,9 @@ mod tests {
         }
         for name in ["a.libsvm", "a.svm", "a.svmlight.gz"] {
             assert_eq!(format(name), Some(Format::Libsvm), "{name}");
+        }
+        for name in ["a.npy", "b.NPY.gz"] {
+            assert_eq!(format(name), Some(Format::Npy), "{name}");
         }
         for name in ["a", "a.gz", "a.txt", "csv", ".csv", "a.csv.gz.gz", "", ".."] {
             assert_eq!(format(name), None, "{name}");

@@ -208,3 +208,87 @@ fn the_fraction_counts_the_bytes_on_the_disk() {
         assert_eq!(fractions.last(), Some(&1.0));
     }
 }
+
+/// What the writer of features writes, and what NumPy does, is read; gzipped too, and as often as asked.
+#[test]
+fn arrays_are_tables_of_numbers() {
+    let array = |dictionary: &str, numbers: &[u8]| {
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((dictionary.len() as u16).to_le_bytes());
+        [&bytes, dictionary.as_bytes(), numbers].concat()
+    };
+    let ints: Vec<u8> = [1i16, -2, 300, 4, 5, 6].iter().flat_map(|x| x.to_le_bytes()).collect();
+    // NumPy's own header, one of Python 2, and one with other quotes and order.
+    for dictionary in [
+        "{'descr': '<i2', 'fortran_order': False, 'shape': (3, 2), }                \n",
+        "{'shape': (3L, 2L), 'fortran_order': False, 'descr': '<i2'}\n",
+        "{ \"descr\" : \"<i2\" ,\"shape\":( 3 , 2 , ),\"fortran_order\":False,}",
+    ] {
+        let source = from_bytes("a.npy", array(dictionary, &ints), &Options::default()).unwrap();
+        assert_eq!(names(&*source), ["x0", "x1"]);
+        for _ in 0..2 {
+            let found = tables(&*source, 2);
+            assert_eq!((found.len(), found[1].first_row), (2, 2));
+            assert_eq!(numbers(&found[0]), [[1.0, 300.0], [-2.0, 4.0]]);
+            assert_eq!(numbers(&found[1]), [[5.0], [6.0]]);
+        }
+        assert_eq!(source.open().unwrap().fraction(), Some(0.0));
+    }
+    // One dimension is one column, in either order; a column as text keeps all its digits.
+    let large = [9_007_199_254_740_993u64, 2];
+    let bytes: Vec<u8> = large.iter().flat_map(|x| x.to_le_bytes()).collect();
+    for (order, shape) in [("False", "(2,)"), ("True", "(2,)"), ("True", "(2, 1)")] {
+        let dictionary = format!("{{'descr': '<u8', 'fortran_order': {order}, 'shape': {shape}, }}");
+        let options = Options { text: vec!["x0".to_owned()], ..Options::default() };
+        let source = from_bytes("a.npy", array(&dictionary, &bytes), &options).unwrap();
+        assert_eq!(texts(&tables(&*source, 9)[0].columns[0]), ["9007199254740993", "2"]);
+    }
+    // Packed, through a file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npy.gz");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let dictionary = "{'descr': '<i2', 'fortran_order': False, 'shape': (6,), }";
+    encoder.write_all(&array(dictionary, &ints)).unwrap();
+    std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+    let source = open(&path, &Options::default()).unwrap();
+    assert_eq!(numbers(&tables(&*source, 9)[0]), [[1.0, -2.0, 300.0, 4.0, 5.0, 6.0]]);
+    // No rows are no tables.
+    let none = array("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", &[]);
+    assert!(tables(&*from_bytes("a.npy", none, &Options::default()).unwrap(), 9).is_empty());
+}
+
+#[test]
+fn features_that_were_written_are_read() {
+    use bochner::encode::Precision;
+    use bochner::{AnyRows, Matrix, Rows};
+    use bochner_io::{FeatureFormat, FeatureWriter};
+    let rows = Matrix::from_fn(5, 3, |i, j| (i * 3 + j) as f32 / 7.0);
+    let mut bytes = Vec::new();
+    let mut writer = FeatureWriter::new(FeatureFormat::Npy, 3, Precision::Single, None, &mut bytes).unwrap();
+    writer.write(AnyRows::F32(Rows::from(&rows)), None, &mut bytes).unwrap();
+    let first = writer.first_bytes().unwrap();
+    bytes[..first.len()].copy_from_slice(&first);
+    let source = from_bytes("a.npy", bytes, &Options::default()).unwrap();
+    let found = numbers(&tables(&*source, 9)[0]);
+    let expected = |j: usize| (0..5).map(|i| f64::from(rows.row(i)[j])).collect::<Vec<_>>();
+    (0..3).for_each(|j| assert_eq!(found[j], expected(j)));
+}
+
+#[test]
+fn targets_stand_beside_the_rows_of_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("x.csv"), "a,b\n1,2\n3,4\n5,6\n").unwrap();
+    std::fs::write(at("y.csv"), "kind\n7\n8\n9\n").unwrap();
+    let options = Options { targets: Some(at("y.csv")), ..Options::default() };
+    let source = open(&at("x.csv"), &options).unwrap();
+    assert_eq!(names(&*source), ["a", "b", "target"]);
+    let found = tables(&*source, 2);
+    assert_eq!(numbers(&found[0])[2], [7.0, 8.0]);
+    assert_eq!((numbers(&found[1]), found[1].first_row), (vec![vec![5.0], vec![6.0], vec![9.0]], 2));
+    let text = vec!["target".to_owned(), "a".to_owned()];
+    let source = open(&at("x.csv"), &Options { text, ..options }).unwrap();
+    let found = tables(&*source, 9);
+    assert_eq!(texts(&found[0].columns[2]), ["7", "8", "9"]);
+    assert_eq!(texts(&found[0].columns[0]), ["1", "3", "5"]);
+}

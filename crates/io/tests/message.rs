@@ -137,8 +137,8 @@ fn names_and_formats() {
     }
     std::fs::create_dir(at("folder.csv")).unwrap();
     let known =
-        "expected a name ending in .csv, .tsv, .libsvm, .svm or .svmlight, with or without .gz, found";
-    let anyway = "say the format (csv or libsvm) to read it anyway";
+        "expected a name ending in .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz, found";
+    let anyway = "say the format (csv, libsvm or npy) to read it anyway";
     assert_eq!(refusal("a.xlsx"), format!("a.xlsx: {known} \".xlsx\"; {anyway}"));
     assert_eq!(refusal("plain"), format!("plain: {known} no ending; {anyway}"));
     let forced = Options { format: Some(Format::Csv), ..Options::default() };
@@ -162,7 +162,190 @@ fn names_and_formats() {
     }
     assert_eq!("libsvm".parse::<Format>().unwrap(), Format::Libsvm);
     let error = "xls".parse::<Format>().unwrap_err().to_string();
-    assert_eq!(error, "expected the format csv or libsvm, found \"xls\"");
+    assert_eq!(error, "expected the format csv, libsvm or npy, found \"xls\"");
+}
+
+/// An array with this dictionary and these numbers.
+fn array(version: [u8; 2], dictionary: &str, numbers: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x93NUMPY".to_vec();
+    bytes.extend(version);
+    match version[0] {
+        1 => bytes.extend((dictionary.len() as u16).to_le_bytes()),
+        _ => bytes.extend((dictionary.len() as u32).to_le_bytes()),
+    }
+    bytes.extend(dictionary.as_bytes());
+    bytes.extend(numbers);
+    bytes
+}
+
+fn npy(dictionary: &str, numbers: &[u8]) -> String {
+    complaint("a.npy", &array([1, 0], dictionary, numbers), &Options::default())
+}
+
+fn shaped(kind: &str, shape: &str, numbers: &[u8]) -> String {
+    npy(&format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"), numbers)
+}
+
+#[test]
+fn arrays_that_are_none() {
+    let no_array = "a.npy: expected an array as numpy.save writes it, found something else";
+    for bytes in [&b""[..], b"a,b\n1,2\n", b"\x93NUMP", b"PK\x03\x04 an npz file"] {
+        assert_eq!(complaint("a.npy", bytes, &Options::default()), no_array);
+    }
+    let header = |expected: &str, found: &str| {
+        format!("a.npy: expected {expected} in the header of the array, found \"{found}\"")
+    };
+    let cut = header("all of it", "the end of the file");
+    let whole = array([1, 0], "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", &[]);
+    for length in [6, 7, 8, 9, 10, 30, whole.len() - 1] {
+        assert_eq!(complaint("a.npy", &whole[..length], &Options::default()), cut, "{length}");
+    }
+    assert_eq!(
+        complaint("a.npy", b"\x93NUMPY\x04\x00    ", &Options::default()),
+        "a.npy: expected version 1, 2 or 3 of the NPY format, found 4.0"
+    );
+    let mut long = b"\x93NUMPY\x02\x00".to_vec();
+    long.extend(u32::MAX.to_le_bytes());
+    assert_eq!(complaint("a.npy", &long, &Options::default()), header("at most 65536 bytes", "4294967295"));
+    let keys = "the keys descr, fortran_order and shape";
+    assert_eq!(npy("{}", &[]), header(keys, "{}"));
+    assert_eq!(npy("[1]", &[]), header("a dictionary", "[1]"));
+    assert_eq!(npy("{'shape': (1,)}", &[]), header(keys, "{'shape': (1,)}"));
+    assert_eq!(npy("{'size': 3}", &[]), header(keys, "size"));
+    assert_eq!(npy("{descr: 3}", &[]), header("a key in quotes", "descr: 3}"));
+    assert_eq!(npy("{'descr' '<f8'}", &[]), header("a colon after the key", "'<f8'}"));
+    assert_eq!(npy("{'descr': 8}", &[]), header("a kind of numbers in quotes", "8}"));
+    assert_eq!(npy("{'descr': '<f8", &[]), header("a kind of numbers in quotes", "'<f8"));
+    assert_eq!(npy("{'fortran_order': None}", &[]), header("True or False", "None}"));
+    let numbers = "a shape of whole numbers";
+    assert_eq!(npy("{'shape': 3}", &[]), header(numbers, "3}"));
+    assert_eq!(npy("{'shape': (-3, 2)}", &[]), header(numbers, "-3, 2)}"));
+    assert_eq!(npy("{'shape': (3.5,)}", &[]), header(numbers, ".5,)}"));
+    assert_eq!(npy("{'shape': (99999999999999999999,)}", &[]), header(numbers, "99999999999999999999,)}"));
+    assert_eq!(npy("{'shape': (3, 2", &[]), header(numbers, ""));
+    assert_eq!(
+        npy("{'shape': (3,) 'descr'}", &[]),
+        header("a comma or the end of the dictionary", "'descr'}")
+    );
+}
+
+#[test]
+fn arrays_of_other_things() {
+    let kinds =
+        "a.npy: expected floats of 4 or 8 bytes, integers or booleans, least byte first, found the kind";
+    for kind in ["|O", ">f8", ">i4", "<f2", "<c16", "<U7", "|S9", "<M8[ns]"] {
+        let text = shaped(kind, "(2, 3)", &[0; 48]);
+        assert_eq!(text, format!("{kinds} \"{kind}\"; save array.astype(\"<f8\")"));
+    }
+    let record = "{'descr': [('a', '<f8'), ('b', '<i4')], 'fortran_order': False, 'shape': (2,), }";
+    assert!(npy(record, &[0; 24]).starts_with(&format!("{kinds} \"[('a', '<f8'), ")));
+    let shapes = "a.npy: expected rows of 1 to 1048576 columns, found an array of shape";
+    for shape in [
+        "()",
+        "(2, 0)",
+        "(1, 2, 3)",
+        "(1, 1048577)",
+        "(18446744073709551615, 2)",
+        "(4611686018427387904, 1048576)",
+    ] {
+        let text = shaped("<f8", shape, &[0; 48]);
+        assert_eq!(text, format!("{shapes} {shape}; save array.reshape(len(array), -1)"));
+    }
+    let columns = "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }";
+    assert_eq!(
+        npy(columns, &[0; 48]),
+        "a.npy: expected rows one after another, found columns one after another (Fortran order); save \
+         numpy.ascontiguousarray(array)"
+    );
+}
+
+#[test]
+fn arrays_of_another_size_than_they_say() {
+    let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".len() + 10;
+    let expected = format!("a.npy: expected {} bytes for 2 rows of 3 columns, found", head + 24);
+    assert_eq!(shaped("<f4", "(2, 3)", &[0; 23]), format!("{expected} {}: the file is cut off", head + 23));
+    assert_eq!(
+        shaped("<f4", "(2, 3)", &[0; 25]),
+        format!("{expected} {} or more: save one array a file", head + 25)
+    );
+    // Of a file, before a row is read or a column named.
+    let dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    assert!(from_bytes("a.npy", array([1, 0], dictionary, &[0; 23]), &Options::default()).is_err());
+    // Where the size is not known beforehand, the end tells, and nothing was made for what was promised.
+    let read = |shape: &str, numbers: usize| {
+        let dictionary = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+        let bytes = array([3, 0], &dictionary, &vec![0; numbers]);
+        let open = move || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read>);
+        let source = open_with("a.npy", open, &Options::default()).unwrap();
+        let mut reader = source.open().unwrap();
+        loop {
+            match reader.next(100_000) {
+                Ok(Some(_)) => {}
+                Ok(None) => return String::new(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    };
+    assert_eq!(read("(2, 3)", 24), "");
+    assert!(read("(2, 3)", 23).ends_with(": the file is cut off"));
+    assert!(read("(2, 3)", 12).ends_with(": the file is cut off"));
+    assert!(read("(2, 3)", 26).ends_with(" or more: save one array a file"));
+    assert!(read("(4000000000000, 1048576)", 40).ends_with(": the file is cut off"));
+}
+
+#[test]
+fn entries_that_are_no_numbers() {
+    let values = [1.0f64, f64::NAN, 3.0, f64::NEG_INFINITY];
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    assert_eq!(
+        shaped("<f8", "(2, 2)", &bytes),
+        "a.npy: expected a finite number in row 0, column \"x1\" (counted from 0), found NaN"
+    );
+    let ignored = Options { text: vec!["x1".to_owned()], ..Options::default() };
+    let dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
+    let source = from_bytes("a.npy", array([1, 0], dictionary, &bytes), &ignored).unwrap();
+    assert_eq!(source.open().unwrap().next(9).unwrap().unwrap().rows, 2);
+}
+
+#[test]
+fn targets_of_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let save = |name: &str, rows: usize, columns: usize| {
+        let dictionary =
+            format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+        std::fs::write(at(name), array([1, 0], &dictionary, &vec![7; rows * columns])).unwrap();
+    };
+    save("x.npy", 5, 2);
+    let complaint = |data: &str, most: usize| {
+        let options = Options { targets: Some(at("y.npy")), ..Options::default() };
+        let read = || -> bochner::Result<()> {
+            let source = open(&at(data), &options)?;
+            let mut reader = source.open()?;
+            while reader.next(most)?.is_some() {}
+            Ok(())
+        };
+        let folder = format!("{}/", folder.path().display());
+        read().err().map(|error| error.to_string().replace(&folder, "")).unwrap_or_default()
+    };
+    save("y.npy", 5, 1);
+    assert_eq!(complaint("x.npy", 2), "");
+    for (rows, expected) in [(4, "4 for more rows"), (6, "more than 5"), (0, "0 for more rows")] {
+        save("y.npy", rows, 1);
+        for most in [2, 5, 100] {
+            assert_eq!(
+                complaint("x.npy", most),
+                format!("y.npy: expected a target for each row of x.npy, found {expected}")
+            );
+        }
+    }
+    save("y.npy", 5, 3);
+    assert_eq!(complaint("x.npy", 9), "y.npy: expected one column of targets, found 3");
+    save("y.npy", 1, 1);
+    std::fs::write(at("x.svm"), "1 1:2\n").unwrap();
+    assert!(
+        complaint("x.svm", 9).starts_with("x.svm: expected no column \"target\" where targets come from")
+    );
 }
 
 #[test]

@@ -38,6 +38,6 @@ pub use double_double::DoubleDouble;
 pub use oracle::{
     cos_turns, cross_validated_mse, degrees_of_freedom, exp_reference, gaussian, gram, kernel_ridge,
     kernel_ridge_with_intercept, laplace, linear, predict, ridge, sin_turns, sincos_turns, solve,
-    symmetric_eigen,
+    symmetric_eigen, weighted_kernel_ridge,
 };
 pub use table::{Chance, classification, densify, normals, regression, sparse, uniforms};

@@ -17,4 +17,5 @@ pub use kernel::{gaussian, gram, laplace, linear};
 pub use linear::{solve, symmetric_eigen};
 pub use ridge::{
     cross_validated_mse, degrees_of_freedom, kernel_ridge, kernel_ridge_with_intercept, predict, ridge,
+    weighted_kernel_ridge,
 };

@@ -9,8 +9,8 @@
 use std::time::Instant;
 
 use bochner::{
-    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, Linear, MapSpec, Method, Model, Rows,
-
+    Bins, Engine, Event, ExactSvm, FourierForm, FrequencyDraw, Kernel, Lambda, Linear, MapSpec, Method,
+    Model, Rows,
 };
 use serde::Serialize;
 

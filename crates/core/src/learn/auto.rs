@@ -104,8 +104,12 @@ impl Auto {
             }
             None => learner.fit_with(engine, &self.rounded(source), &sample, start),
             Some(scaling) => {
-                let model =
-                    learner.fit_with(engine, &Scaled::new(source, scaling.clone(), precision), &sample, start)?;
+                let model = learner.fit_with(
+                    engine,
+                    &Scaled::new(source, scaling.clone(), precision),
+                    &sample,
+                    start,
+                )?;
                 Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
             }
         }
@@ -303,11 +307,12 @@ impl Learner {
             Learner::Linear(linear) => {
                 let has_same = |model: &&Model| linear.can_start_from(model, source.target());
                 if start.is_some() && start.filter(has_same).is_none() {
-                    let text = "the model to start from has other features or outputs: the fit starts from nothing";
+                    let text =
+                        "the model to start from has other features or outputs: the fit starts from nothing";
                     engine.tell(&Event::Warning { text })?;
                 }
                 linear.fit_with(engine, source, sample, start.filter(has_same))
-            },
+            }
         }
     }
 }

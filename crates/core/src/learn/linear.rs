@@ -80,8 +80,7 @@ impl Linear {
         let outputs = source.target().outputs();
         // Signs, scores and α of each output beside the features, and what the solver keeps of the rows it looks at.
         let beside = rows.saturating_mul(8 * 5 * outputs as u64);
-        let is_sparse =
-            self.map.is_sparse() || (source.stored_entries().is_some() && self.map.is_identity());
+        let is_sparse = self.map.is_sparse() || (source.stored_entries().is_some() && self.map.is_identity());
         // The matrix that guides Newton's method as sums, whole, scaled, and its factor; sparse rows a second time, column by column.
         let guide = match (self.by_newton(is_sparse), is_sparse) {
             (false, _) => 0,
@@ -252,12 +251,17 @@ impl Linear {
         };
         let solutions = engine.phase("solve", held.count, solve)?;
         if solutions.iter().any(|s| s.stop == Stop::Steps) {
-            let left = |s: &Solved| s.dual.map(|dual| (s.primal - dual) / s.primal.abs().max(f64::MIN_POSITIVE));
+            let left =
+                |s: &Solved| s.dual.map(|dual| (s.primal - dual) / s.primal.abs().max(f64::MIN_POSITIVE));
             let gap = solutions.iter().filter_map(left).fold(0.0, f64::max);
             let text = format!(
                 "the descent was stopped after {} steps{}: the model is not the best one yet; more steps, a larger λ, or columns of like size help",
                 solutions.iter().map(|s| s.steps).max().unwrap_or(0),
-                if gap > 0.0 { format!(" at a gap of {gap:.1e}, above {:.1e}", self.tolerance) } else { String::new() },
+                if gap > 0.0 {
+                    format!(" at a gap of {gap:.1e}, above {:.1e}", self.tolerance)
+                } else {
+                    String::new()
+                },
             );
             engine.tell(&Event::Warning { text: &text })?;
         }
@@ -316,10 +320,23 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let code = |i: usize, o: usize| match target {
             Target::Numbers { .. } => held.targets_of(i)[o],
             // One output is for the second of two classes.
-            Target::Classes { .. } if outputs == 1 => if held.class(i) == 1 { 1.0 } else { -1.0 },
-            Target::Classes { .. } => if held.class(i) == o { 1.0 } else { low },
+            Target::Classes { .. } if outputs == 1 => {
+                if held.class(i) == 1 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+            Target::Classes { .. } => {
+                if held.class(i) == o {
+                    1.0
+                } else {
+                    low
+                }
+            }
         };
-        let targets: Vec<f64> = (0..n).flat_map(|i| (0..outputs).map(move |o| (i, o))).map(|(i, o)| code(i, o)).collect();
+        let targets: Vec<f64> =
+            (0..n).flat_map(|i| (0..outputs).map(move |o| (i, o))).map(|(i, o)| code(i, o)).collect();
         let (mut sum, mut weight, mut largest) = (0.0, 0.0, 0.0f64);
         for (i, w) in held.weights.iter().enumerate() {
             let square: f64 = rows.entries(i).map(|(_, z)| z.to_f64() * z.to_f64()).sum();
@@ -332,7 +349,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let size = if sum > 0.0 { sum / weight } else { 1.0 };
         let spread = if linear.loss.wants_numbers() { spread(&targets, outputs, &held.weights) } else { 1.0 };
         let has_constant = linear.constant() != Constant::None;
-        let passes = linear.by_newton(matches!(rows, Rows::Sparse(_))).then(|| Passes::new(rows, has_constant));
+        let passes =
+            linear.by_newton(matches!(rows, Rows::Sparse(_))).then(|| Passes::new(rows, has_constant));
         let (unit, largest) = (size / spread, largest.sqrt());
         Ok(Problem { linear, held, rows, passes, is_classes, outputs, targets, unit, largest })
     }
@@ -390,8 +408,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let columns = self.rows.columns();
         let constant = if self.linear.intercept { solution.weights[columns] } else { 0.0 };
         let score = |i: usize| {
-            let sum: f64 =
-                self.rows.entries(i).map(|(j, z)| z.to_f64() * solution.weights[j as usize]).sum();
+            let sum: f64 = self.rows.entries(i).map(|(j, z)| z.to_f64() * solution.weights[j as usize]).sum();
             sum + constant
         };
         let scores = (0..self.rows.count()).into_par_iter().map(score).collect();
@@ -419,7 +436,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
             for (k, (fold, out)) in left_out.iter().enumerate() {
                 let part = (l as f64 + k as f64 / left_out.len() as f64) / grid.len() as f64;
                 let costs = self.costs(lambda, |i| self.held.folds[i] != *fold);
-                let solved = self.solve(&costs, starts[k].as_deref(), ROUGH, ROUGH_ROUNDS, &|_| check(part))?;
+                let solved =
+                    self.solve(&costs, starts[k].as_deref(), ROUGH, ROUGH_ROUNDS, &|_| check(part))?;
                 error += self.error(out, &solved);
                 starts[k] = Some(solved.into_iter().flat_map(|s| s.weights).collect());
             }
@@ -432,7 +450,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
             }
         }
         let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let best = curve.iter().find(|point| point.error <= least).map_or(1e-3 * self.unit, |point| point.lambda);
+        let best =
+            curve.iter().find(|point| point.error <= least).map_or(1e-3 * self.unit, |point| point.lambda);
         curve.reverse();
         Ok((best, curve))
     }
@@ -484,7 +503,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
                 loss,
                 objective: 2.0 * lambda * primal,
                 bound: dual.map(|dual| 2.0 * lambda * dual),
-                scale: matches!(loss, Loss::Huber { .. }).then(|| solved.iter().map(|s| s.scale).fold(0.0, f64::max)),
+                scale: matches!(loss, Loss::Huber { .. })
+                    .then(|| solved.iter().map(|s| s.scale).fold(0.0, f64::max)),
                 steps: solved.iter().map(|s| s.steps).max().unwrap_or(0),
                 stop: solved.iter().map(|s| s.stop).max_by_key(|stop| *stop as usize).unwrap_or(Stop::Gap),
             },

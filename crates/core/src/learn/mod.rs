@@ -3,6 +3,7 @@
 mod auto;
 mod bandwidth;
 mod check;
+mod exact_ridge;
 mod exact_svm;
 mod held;
 mod linear;
@@ -11,6 +12,7 @@ mod ridge;
 
 pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
+pub use exact_ridge::ExactRidge;
 pub use exact_svm::ExactSvm;
 pub use linear::Linear;
 pub use pca::{Pca, Principal};

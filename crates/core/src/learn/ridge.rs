@@ -78,10 +78,10 @@ pub struct Ridge {
 }
 
 /// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
-const GRID: std::ops::RangeInclusive<i32> = -18..=2;
+pub(super) const GRID: std::ops::RangeInclusive<i32> = -18..=2;
 
 /// Errors of cross-validation that differ by less than this part are equal.
-const FLAT: f64 = 1e-4;
+pub(super) const FLAT: f64 = 1e-4;
 
 /// One point of the cross-validation curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

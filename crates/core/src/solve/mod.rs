@@ -1,6 +1,7 @@
 //! From sums, or from features that are held, to coefficients.
 
 mod dual;
+mod dual_ridge;
 mod newton;
 mod normal;
 mod path;
@@ -8,6 +9,7 @@ mod problem;
 mod smo;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
+pub(crate) use dual_ridge::{Centring, DualRidge, shares};
 pub use newton::Stop;
 pub(crate) use newton::{Constant, MOST_FACTORED, Minimum, Newton, Passes};
 pub(crate) use normal::{Normal, Solution};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use bochner::model::Outcome;
 use bochner::solve::{Hinge, Stop};
 use bochner::{
-    Arrays, Csr, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec, Matrix, Model, Ridge, Rows,
-    Target,
+    Arrays, Csr, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec, Matrix, Model,
+    Ridge, Rows, Target,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals};
 use serde::Deserialize;
@@ -79,7 +79,11 @@ fn smallest_values_are_those_of_scikit_learn() {
             let model = learner.fit(&engine(2), &source).unwrap();
             let what = format!("{} of {}, λ = {}", case.loss, case.target, case.lambda);
             let found = objective(&model);
-            assert!((found - case.objective).abs() <= 1e-6 * case.objective, "{what}: {found} not {}", case.objective);
+            assert!(
+                (found - case.objective).abs() <= 1e-6 * case.objective,
+                "{what}: {found} not {}",
+                case.objective
+            );
             let scores = model.decide(&engine(1), rows).unwrap();
             let loose = if loss.has_corners() { 5e-2 } else { 2e-3 };
             assert_close(scores.as_slice(), &case.scores.concat(), Absolute(loose));
@@ -119,7 +123,8 @@ fn source<'a>(
     codes: &'a Matrix<f64>,
     weights: Option<&'a [f64]>,
 ) -> Arrays<'a> {
-    let (y, target) = if loss.wants_classes() { (codes, classes(3)) } else { (numbers, Target::Numbers { outputs: 1 }) };
+    let (y, target) =
+        if loss.wants_classes() { (codes, classes(3)) } else { (numbers, Target::Numbers { outputs: 1 }) };
     Arrays::new(Rows::from(x), y.view(), weights, target).unwrap()
 }
 
@@ -129,7 +134,8 @@ fn weights_orders_and_threads_change_nothing() {
     let (x, numbers, codes) = data(150);
     let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 3)).collect();
     // Each row as often as it weighs, from the last to the first.
-    let repeated: Vec<usize> = (0..150).rev().flat_map(|i| std::iter::repeat_n(i, (i % 3) as usize)).collect();
+    let repeated: Vec<usize> =
+        (0..150).rev().flat_map(|i| std::iter::repeat_n(i, (i % 3) as usize)).collect();
     let pick = |m: &Matrix<f64>| Matrix::from_fn(repeated.len(), m.columns(), |i, j| m.row(repeated[i])[j]);
     let (rx, rnumbers, rcodes) = (pick(&x), pick(&numbers), pick(&codes));
     let weights_of: Vec<f64> = weights;
@@ -144,7 +150,11 @@ fn weights_orders_and_threads_change_nothing() {
                 assert_eq!(one.to_bytes().unwrap(), other.to_bytes().unwrap(), "{loss}");
             }
             let again = learner.fit(&engine(2), &source(loss, &rx, &rnumbers, &rcodes, None)).unwrap();
-            assert_close(&[one.training().unwrap().lambda], &[again.training().unwrap().lambda], Relative(1e-9));
+            assert_close(
+                &[one.training().unwrap().lambda],
+                &[again.training().unwrap().lambda],
+                Relative(1e-9),
+            );
             let (a, b) = (one.coefficients().as_slice(), again.coefficients().as_slice());
             let size = a.iter().map(|c| c.abs()).fold(0.0, f64::max);
             assert_close(a, b, Absolute(1e-6 * size + 1e-9));
@@ -200,7 +210,10 @@ fn quantiles_divide_the_targets() {
         let error = |i: usize| numbers.row(i)[0] - scores.row(i)[0];
         let below = (0..400).filter(|&i| error(i) < -1e-4).count() as f64 / 400.0;
         let above = (0..400).filter(|&i| error(i) > 1e-4).count() as f64 / 400.0;
-        assert!(below <= level + 1e-9 && above <= 1.0 - level + 1e-9, "{level}: {below} below, {above} above");
+        assert!(
+            below <= level + 1e-9 && above <= 1.0 - level + 1e-9,
+            "{level}: {below} below, {above} above"
+        );
     }
 }
 
@@ -209,7 +222,8 @@ fn quantiles_divide_the_targets() {
 fn wild_targets_are_held_off() {
     let (x, numbers, _) = data(300);
     let clean: Vec<f64> = numbers.as_slice().to_vec();
-    let wild: Vec<f64> = clean.iter().enumerate().map(|(i, y)| if i % 20 == 0 { y + 100.0 } else { *y }).collect();
+    let wild: Vec<f64> =
+        clean.iter().enumerate().map(|(i, y)| if i % 20 == 0 { y + 100.0 } else { *y }).collect();
     let lambda = Lambda::Given { value: 1e-2 };
     let predict = |loss: Loss, y: &Vec<f64>| {
         let model = Linear { lambda, ..Linear::new(gaussian(), loss) }.fit(&engine(2), &(&x, y)).unwrap();
@@ -235,7 +249,12 @@ fn starts_are_used_or_refused() {
     };
     let first = learner.fit(&engine(2), &data).unwrap();
     let second = learner.fit_from(&engine(2), &data, Some(&first)).unwrap();
-    assert!(steps(&second) < steps(&first) && steps(&second) <= 1, "{} then {}", steps(&first), steps(&second));
+    assert!(
+        steps(&second) < steps(&first) && steps(&second) <= 1,
+        "{} then {}",
+        steps(&first),
+        steps(&second)
+    );
     assert_close(&[objective(&second)], &[objective(&first)], Relative(1e-4));
     let other = Linear { map: MapSpec { seed: 6, ..gaussian() }, ..learner };
     assert!(matches!(other.fit_from(&engine(2), &data, Some(&first)), Err(Error::Unsupported { .. })));
@@ -252,7 +271,9 @@ fn bad_problems_are_told() {
     for loss in [Loss::Huber { epsilon: 1.35 }, Loss::Quantile { level: 0.5 }] {
         assert!(matches!(fit(loss, &classes_source), Err(Error::Unsupported { .. })));
     }
-    for loss in [Loss::Quantile { level: 1.0 }, Loss::Huber { epsilon: 0.5 }, Loss::Insensitive { epsilon: -1.0 }] {
+    for loss in
+        [Loss::Quantile { level: 1.0 }, Loss::Huber { epsilon: 0.5 }, Loss::Insensitive { epsilon: -1.0 }]
+    {
         assert!(matches!(fit(loss, &numbers_source), Err(Error::Parameter { .. })), "{loss}");
     }
     let one = Arrays::new(Rows::from(&x), codes.view(), None, classes(1)).unwrap();
@@ -271,7 +292,10 @@ fn bad_problems_are_told() {
     let lambda = Lambda::Given { value: 1e-6 };
     let hasty = Linear { most_steps: Some(1), lambda, ..Linear::new(gaussian(), Loss::Logistic) };
     let model = hasty.fit(&engine, &classes_source).unwrap();
-    assert!(matches!(model.training().unwrap().outcome, Outcome::Minimised { stop: Stop::Steps, steps: 1, .. }));
+    assert!(matches!(
+        model.training().unwrap().outcome,
+        Outcome::Minimised { stop: Stop::Steps, steps: 1, .. }
+    ));
     assert!(warnings.0.lock().unwrap().iter().any(|text| text.contains("after 1 steps")), "{:?}", warnings.0);
 }
 

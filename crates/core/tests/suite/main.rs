@@ -8,6 +8,7 @@
 //! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
 //! - `losses`: linear models under every loss
+//! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
 //! - `svm`: support vector machines on features
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
@@ -19,6 +20,7 @@
 mod binning;
 mod certificates;
 mod compile;
+mod exact_ridge;
 mod golden;
 mod hostile;
 mod input;

@@ -7,8 +7,8 @@ use bochner::certify::{
 };
 use bochner::map::Overlap;
 use bochner::{
-    Arrays, Csr, Engine, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method,
-    Model, Nonzeros, Projection, Rows, Target,
+    Arrays, Csr, Engine, EngineSpec, Error, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix,
+    Method, Model, Nonzeros, Projection, Rows, Target,
 };
 use bochner_testkit::{
     Absolute, Chance, assert_close, assert_same_bits, binomial_interval, binomial_lower, normals,

@@ -3,8 +3,8 @@
 use bochner::model::Outcome;
 use bochner::solve::Hinge;
 use bochner::{
-    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, ExactSvm, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec,
-    Matrix, Method, Model, Rows, Target,
+    AnyRows, Arrays, Bins, Csr, EngineSpec, Error, ExactSvm, Kernel, LabelKind, Labels, Lambda, Linear, Loss,
+    MapSpec, Matrix, Method, Model, Rows, Target,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals};
 
@@ -59,7 +59,11 @@ fn binning(bins: Bins) -> MapSpec {
 }
 
 fn given(map: MapSpec, hinge: Hinge) -> Linear {
-    Linear { lambda: Lambda::Given { value: 1e-3 }, tolerance: 1e-8, ..Linear::new(map, Loss::margins(hinge)) }
+    Linear {
+        lambda: Lambda::Given { value: 1e-3 },
+        tolerance: 1e-8,
+        ..Linear::new(map, Loss::margins(hinge))
+    }
 }
 
 /// The value of a model's weights, by definition, is the primal value it reports, and the dual one is below it.

@@ -100,6 +100,38 @@ pub fn kernel_ridge_with_intercept(
     (alpha, constant)
 }
 
+/// Kernel ridge with weights: α of n×targets and b (zeros where there is none).
+///
+/// ```text
+/// minimise (1/Σw) Σ wᵢ(yᵢ − f(xᵢ) − b)² + λ‖f‖²:     K + λΣw·W⁻¹ in the place of K + nλI above
+/// ```
+pub fn weighted_kernel_ridge(
+    gram: &[f64],
+    y: &[f64],
+    targets: usize,
+    weights: &[f64],
+    lambda: f64,
+    intercept: bool,
+) -> (Vec<f64>, Vec<f64>) {
+    let n = weights.len();
+    check(gram, n, n, y, targets);
+    let total: f64 = weights.iter().sum();
+    let side = n + usize::from(intercept);
+    let entry = |i: usize, j: usize| match (i < n, j < n) {
+        (true, true) if i == j => gram[i * n + j] + lambda * total / weights[i],
+        (true, true) => gram[i * n + j],
+        (false, false) => 0.0,
+        _ => 1.0,
+    };
+    let a: Vec<f64> = (0..side * side).map(|e| entry(e / side, e % side)).collect();
+    let mut b = y.to_vec();
+    b.resize(side * targets, 0.0);
+    let mut alpha = solve(&a, &b, side, targets);
+    let mut constant = alpha.split_off(n * targets);
+    constant.resize(targets, 0.0);
+    (alpha, constant)
+}
+
 /// The cross-validated error: each of the k folds predicted by a fit on the others.
 ///
 /// ```text
@@ -261,6 +293,25 @@ mod tests {
         let (alpha, constant) = kernel_ridge_with_intercept(&k, n, &y, t, lambda);
         assert_close(&constant, &b, Absolute(1e-11));
         assert_close(&predict(&k, n, n, &alpha, &constant), &predict(&z, n, d, &c, &b), Absolute(1e-11));
+    }
+
+    /// The weighted dual predicts as the weighted primal, and with equal weights it is the other dual.
+    #[test]
+    fn the_weighted_dual_is_the_weighted_primal() {
+        let (n, d, t, lambda) = (15, 4, 2, 0.05);
+        let (z, y) = regression(n, d, t, 3);
+        let w: Vec<f64> = uniforms(n, 1, 4).iter().map(|u| u + 0.1).collect();
+        let k = gram(&z, n, &z, n, d, linear);
+        for intercept in [false, true] {
+            let (c, b) = ridge(&z, n, d, &y, t, Some(&w), lambda, intercept);
+            let (alpha, constant) = weighted_kernel_ridge(&k, &y, t, &w, lambda, intercept);
+            assert_close(&constant, &b, Absolute(1e-11));
+            assert_close(&predict(&k, n, n, &alpha, &constant), &predict(&z, n, d, &c, &b), Absolute(1e-11));
+        }
+        let (alpha, b) = weighted_kernel_ridge(&k, &y, t, &[2.0; 15], lambda, true);
+        let plain = kernel_ridge_with_intercept(&k, n, &y, t, lambda);
+        assert_close(&alpha, &plain.0, Absolute(1e-9));
+        assert_close(&b, &plain.1, Absolute(1e-11));
     }
 
     #[test]

@@ -201,7 +201,8 @@ impl<T: Scalar> Newton<'_, T> {
         };
         let mut states: Vec<State> = (0..self.outputs).step_by(width).map(state).collect();
         if self.start.is_some() {
-            let directions: Vec<&[f64]> = states.iter().flat_map(|s| s.weights.iter().map(|w| &w[..])).collect();
+            let directions: Vec<&[f64]> =
+                states.iter().flat_map(|s| s.weights.iter().map(|w| &w[..])).collect();
             let reach = self.features.pass(all, &directions, None, check)?.0;
             for (k, state) in states.iter_mut().enumerate() {
                 state.scores = part(&reach, self.outputs, k * width, width);
@@ -310,9 +311,8 @@ impl<T: Scalar> Newton<'_, T> {
             });
             (slope, bend)
         };
-        let [size, error, weight] = self.total(1, |i, _| {
-            [loss.slope(y(i), state.scores[i]).abs(), (y(i) - state.scores[i]).abs(), 1.0]
-        });
+        let [size, error, weight] = self
+            .total(1, |i, _| [loss.slope(y(i), state.scores[i]).abs(), (y(i) - state.scores[i]).abs(), 1.0]);
         let unit = (error / weight).max(f64::MIN_POSITIVE);
         root(at, 0.0, (f64::NEG_INFINITY, f64::INFINITY), unit, 1e-14 * size).unwrap_or(0.0)
     }

@@ -268,7 +268,9 @@ impl<'a, T: Scalar> Passes<'a, T> {
                         let mut sums = vec![0.0; columns];
                         for &i in piece {
                             let (weight, row) = (weight(i as usize), all.row(i as usize));
-                            sums.iter_mut().zip(row).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
+                            sums.iter_mut()
+                                .zip(row)
+                                .for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
                         }
                         sums
                     };
@@ -330,11 +332,7 @@ fn pass_piece<T: Scalar>(
 }
 
 /// Some rows side by side: where they lie if they are neighbours, copied if not.
-fn gather<'b, T: Scalar>(
-    all: &MatrixView<'b, T>,
-    rows: &[u32],
-    memory: &'b mut Vec<T>,
-) -> MatrixView<'b, T> {
+fn gather<'b, T: Scalar>(all: &MatrixView<'b, T>, rows: &[u32], memory: &'b mut Vec<T>) -> MatrixView<'b, T> {
     let first = rows.first().map_or(0, |&i| i as usize);
     if rows.last().is_none_or(|&last| last as usize + 1 == first + rows.len()) {
         return all.slice(first..first + rows.len());

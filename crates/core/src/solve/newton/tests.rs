@@ -72,7 +72,8 @@ fn objective(newton: &Newton<'_, f64>, weights: &[Vec<f64>], first: usize, scale
             let constant = if newton.constant == Constant::None { 0.0 } else { w[size] };
             newton.features.rows().entries(i).map(|(j, z)| z * w[j as usize]).sum::<f64>() + constant
         };
-        let (s, y) = (weights.iter().map(score).collect::<Vec<f64>>(), &newton.targets[i * newton.outputs + first..]);
+        let (s, y) =
+            (weights.iter().map(score).collect::<Vec<f64>>(), &newton.targets[i * newton.outputs + first..]);
         let (r, m) = (y[0] - s[0], y[0] * s[0]);
         let loss = match newton.loss {
             Loss::Squares => r * r,
@@ -83,7 +84,13 @@ fn objective(newton: &Newton<'_, f64>, weights: &[Vec<f64>], first: usize, scale
             Loss::Margins { hinge: Hinge::Squared } => (1.0 - m).max(0.0).powi(2),
             Loss::Margins { hinge: Hinge::Plain } => (1.0 - m).max(0.0),
             Loss::Insensitive { epsilon } => (r.abs() - epsilon).max(0.0),
-            Loss::Quantile { level } => if r > 0.0 { level * r } else { (level - 1.0) * r },
+            Loss::Quantile { level } => {
+                if r > 0.0 {
+                    level * r
+                } else {
+                    (level - 1.0) * r
+                }
+            }
             Loss::Huber { epsilon } => {
                 let u = (r / scale).abs();
                 scale + scale * if u < epsilon { u * u } else { 2.0 * epsilon * u - epsilon * epsilon }
@@ -104,19 +111,30 @@ fn every_loss_is_at_its_lowest() {
                 let (targets, outputs) = targets(loss, &classes, &x);
                 let costs: Vec<f64> = (0..160).map(|i| c * f64::from(i % 3)).collect();
                 let features = &Passes::new(Rows::from(&x), constant != Constant::None);
-                let newton =
-                    Newton { features, targets: &targets, costs: &costs, outputs, loss, constant, start: None };
+                let newton = Newton {
+                    features,
+                    targets: &targets,
+                    costs: &costs,
+                    outputs,
+                    loss,
+                    constant,
+                    start: None,
+                };
                 let mut first = 0;
                 // Corners cost digits.
                 let tolerance = if loss.has_corners() { 1e-7 } else { 1e-9 };
                 for found in solve(&newton, tolerance, 2) {
-                    let what = format!("{loss}, {constant:?}, {c}: {:?} after {} steps", found.stop, found.steps);
+                    let what =
+                        format!("{loss}, {constant:?}, {c}: {:?} after {} steps", found.stop, found.steps);
                     assert!(found.stop != Stop::Steps, "{what}");
                     let value = |w: &[Vec<f64>], scale| objective(&newton, w, first, scale);
                     let here = value(&found.weights, found.scale);
                     assert_close(&[found.primal], &[here], Absolute(1e-9 * here));
                     if let Some(dual) = found.dual {
-                        assert!(dual <= here * (1.0 + 1e-12) && here - dual <= 10.0 * tolerance * here + 1e-12, "{what}: {here} {dual}");
+                        assert!(
+                            dual <= here * (1.0 + 1e-12) && here - dual <= 10.0 * tolerance * here + 1e-12,
+                            "{what}: {here} {dual}"
+                        );
                     }
                     let chance = normals(40, found.weights[0].len() * found.weights.len(), 3);
                     let length = found.weights[0].len();
@@ -129,11 +147,17 @@ fn every_loss_is_at_its_lowest() {
                             .map(|(w, d)| w.iter().zip(d).map(|(w, d)| w + size * d).collect())
                             .collect();
                         let there = value(&moved, found.scale);
-                        assert!(there >= here * (1.0 - 2.0 * tolerance), "{what}: {there} below {here}, {size} away");
+                        assert!(
+                            there >= here * (1.0 - 2.0 * tolerance),
+                            "{what}: {there} below {here}, {size} away"
+                        );
                     }
                     if matches!(loss, Loss::Huber { .. }) {
                         for factor in [0.5, 0.9, 0.999, 1.001, 1.1, 2.0] {
-                            assert!(value(&found.weights, factor * found.scale) >= here * (1.0 - 1e-12), "{what}");
+                            assert!(
+                                value(&found.weights, factor * found.scale) >= here * (1.0 - 1e-12),
+                                "{what}"
+                            );
                         }
                     }
                     first += found.weights.len();
@@ -147,18 +171,28 @@ fn every_loss_is_at_its_lowest() {
 #[test]
 fn margins_are_what_coordinate_descent_finds() {
     let (x, classes) = rows(300);
-    for (hinge, c) in [Hinge::Squared, Hinge::Plain].into_iter().flat_map(|h| [1e-3, 0.03, 0.3].map(|c| (h, c))) {
+    for (hinge, c) in
+        [Hinge::Squared, Hinge::Plain].into_iter().flat_map(|h| [1e-3, 0.03, 0.3].map(|c| (h, c)))
+    {
         let loss = Loss::margins(hinge);
         let (signs, _) = targets(loss, &classes, &x);
         let costs: Vec<f64> = (0..300).map(|i| c * f64::from(i % 3)).collect();
         let features = Rows::from(&x);
         let passes = &Passes::new(features, true);
-        let newton =
-            Newton { features: passes, targets: &signs, costs: &costs, outputs: 4, loss, constant: Constant::Held, start: None };
+        let newton = Newton {
+            features: passes,
+            targets: &signs,
+            costs: &costs,
+            outputs: 4,
+            loss,
+            constant: Constant::Held,
+            start: None,
+        };
         let found = solve(&newton, 1e-7, 2);
         for (o, found) in found.iter().enumerate() {
             let signs: Vec<f64> = signs.iter().skip(o).step_by(4).copied().collect();
-            let svm = LinearSvm { rows: features, signs: &signs, costs: &costs, hinge, intercept: true, seed: 1 };
+            let svm =
+                LinearSvm { rows: features, signs: &signs, costs: &costs, hinge, intercept: true, seed: 1 };
             let other = svm.solve(&Engine::default(), 1e-9, 1_000_000).unwrap();
             let gap = found.primal - found.dual.unwrap();
             // ½‖w − w*‖² is at most what w is worth above the best, on either side.
@@ -182,15 +216,24 @@ fn forms_of_rows_and_starts_do_not_matter() {
     let costs = vec![0.02; 160];
     for loss in losses() {
         let (targets, outputs) = targets(loss, &classes, &x);
-        let start: Vec<Vec<f64>> = (0..outputs).map(|o| (0..6).map(|j| (o + j) as f64 - 2.0).collect()).collect();
+        let start: Vec<Vec<f64>> =
+            (0..outputs).map(|o| (0..6).map(|j| (o + j) as f64 - 2.0).collect()).collect();
         let (targets, costs, constant) = (&targets[..], &costs[..], Constant::Free);
-        let forms = (Passes::new(Rows::from(&x), true), Passes::new(Rows::from(&sparse), true), Passes::new(Rows::from(&single), true));
+        let forms = (
+            Passes::new(Rows::from(&x), true),
+            Passes::new(Rows::from(&sparse), true),
+            Passes::new(Rows::from(&single), true),
+        );
         let plain = Newton { features: &forms.0, targets, costs, outputs, loss, constant, start: None };
         let expected = solve(&plain, 1e-8, 2);
         let others = [
             solve(&Newton { start: Some(&start), ..plain }, 1e-8, 2),
             solve(&Newton { features: &forms.1, ..plain }, 1e-8, 2),
-            solve(&Newton { features: &forms.2, targets, costs, outputs, loss, constant, start: None }, 1e-8, 2),
+            solve(
+                &Newton { features: &forms.2, targets, costs, outputs, loss, constant, start: None },
+                1e-8,
+                2,
+            ),
         ];
         for found in others {
             for (a, b) in expected.iter().zip(&found) {
