@@ -239,13 +239,14 @@ impl Model {
         self.inner.training().and_then(bochner::model::Training::degrees_of_freedom)
     }
 
-    /// "ridge", "squared_hinge" or "hinge"; none for a map alone.
+    /// "ridge", "squared_hinge" or "hinge", or the loss of a stochastic descent; none for a map alone.
     #[getter]
-    fn loss(&self) -> Option<&'static str> {
+    fn loss(&self) -> Option<String> {
         self.inner.training().map(|training| match training.outcome {
-            Outcome::Squares { .. } => "ridge",
-            Outcome::Margins { hinge: Hinge::Squared, .. } => "squared_hinge",
-            Outcome::Margins { hinge: Hinge::Plain, .. } => "hinge",
+            Outcome::Squares { .. } => "ridge".to_owned(),
+            Outcome::Margins { hinge: Hinge::Squared, .. } => "squared_hinge".to_owned(),
+            Outcome::Margins { hinge: Hinge::Plain, .. } => "hinge".to_owned(),
+            Outcome::Steps { loss, .. } => loss.to_string(),
         })
     }
 
@@ -253,7 +254,7 @@ impl Model {
     #[getter]
     fn margins(&self) -> Option<(f64, f64, f64)> {
         match self.inner.training()?.outcome {
-            Outcome::Squares { .. } => None,
+            Outcome::Squares { .. } | Outcome::Steps { .. } => None,
             Outcome::Margins { primal, dual, margin, .. } => Some((primal, dual, margin)),
         }
     }

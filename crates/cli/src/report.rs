@@ -105,6 +105,13 @@ impl ModelReport {
                 let [primal, gap, margin] = [primal, gap, margin].map(text::number);
                 ("margin", format!("{margin}; objective {primal}, within {gap} of the best"))
             }
+            Outcome::Steps { loss, steps, mean_loss } => {
+                let (steps, lost) = (text::count(steps), text::number(mean_loss));
+                (
+                    "steps",
+                    format!("{steps}, which ended the descent; {loss} of the rows visited last: {lost}"),
+                )
+            }
         };
         vec![("lambda", format!("{}, {how}", text::number(training.lambda))), outcome]
     }

@@ -85,6 +85,7 @@ impl Found {
             let what = match training.outcome {
                 Outcome::Squares { .. } => "squared error",
                 Outcome::Margins { .. } => "wrong",
+                Outcome::Steps { .. } => "loss",
             };
             lines.extend(curve(&training.curve, what).map(|curve| ("λ curve", curve)));
         }

@@ -28,6 +28,7 @@ pub(super) fn finite(
     let outcome = match training.outcome {
         Outcome::Squares { degrees_of_freedom } => degrees_of_freedom,
         Outcome::Margins { primal, dual, margin, .. } => primal + dual + margin,
+        Outcome::Steps { mean_loss, .. } => mean_loss,
     };
     let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
         "the coefficients"

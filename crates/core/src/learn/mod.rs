@@ -7,6 +7,7 @@ mod exact_svm;
 mod held;
 mod pca;
 mod ridge;
+mod sgd;
 mod svm;
 
 pub use auto::{Auto, KernelChoice};
@@ -14,4 +15,5 @@ pub use bandwidth::{Bandwidth, Family};
 pub use exact_svm::ExactSvm;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
+pub use sgd::{Counted, Rate, Sgd};
 pub use svm::Svm;

@@ -10,7 +10,7 @@ use crate::solve::Hinge;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{
-    AnyRows, Certificate, Encoder, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar,
+    AnyRows, Certificate, Encoder, Engine, Error, Event, Loss, Map, Matrix, OwnedRows, Result, Rows, Scalar,
 };
 
 /// What the outputs mean.
@@ -90,6 +90,15 @@ pub enum Outcome {
         /// γ = 1/(‖w‖·max ‖z‖), the smallest of all outputs: rows without loss are at least so far from the border, for their size.
         margin: f64,
     },
+    /// Any loss, by so many steps of a stochastic descent: their number is what ended it.
+    Steps {
+        /// What a wrong score costs.
+        loss: Loss,
+        /// Rows visited.
+        steps: u64,
+        /// Of the rows visited in the second half of the steps, each before its step; summed over outputs.
+        mean_loss: f64,
+    },
 }
 
 impl Training {
@@ -97,7 +106,7 @@ impl Training {
     pub fn degrees_of_freedom(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Squares { degrees_of_freedom } => Some(degrees_of_freedom),
-            Outcome::Margins { .. } => None,
+            Outcome::Margins { .. } | Outcome::Steps { .. } => None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! - `projections`: the same for random projections, and their theorems
 //! - `oracle`: against naive code
 //! - `svm`: support vector machines on features
+//! - `strategies`: stochastic gradient descent in six ways: one model, and its costs
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
 //! - `sequences`: texts, their grams and their kernels
@@ -30,5 +31,6 @@ mod projections;
 mod sequences;
 mod sketches;
 mod statistical;
+mod strategies;
 mod svm;
 mod table;
