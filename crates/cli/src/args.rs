@@ -28,6 +28,7 @@ Examples:
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
   bochner transform news.libsvm --map sparse -o small.npy       features of rows, for other programs
   bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
+  bochner plan --rows 100000 --columns 100                      what a job of that shape costs
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
 
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     /// What kernels there are, and what an expression of them becomes
     #[command(subcommand)]
     Kernel(KernelCommand),
+    /// What a job will cost, by each of six strategies
+    Plan(PlanArgs),
     /// An experiment on data that come with the program
     Demo(DemoArgs),
 }
@@ -328,6 +331,56 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
+/// What a job will cost, by each of six strategies
+#[derive(Debug, ClapArgs)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) shape: ShapeArgs,
+    /// What similarity means: whether it has finitely many features of its own decides what can be done
+    #[arg(long, value_name = "TEXT", value_parser = value::given_kernel, default_value = "gaussian(sigma=1)")]
+    pub(crate) kernel: Kernel,
+    /// Number of features D of the map that approximates
+    #[arg(long, short = 'D', value_name = "D", default_value_t = 2048)]
+    pub(crate) features: usize,
+    /// Steps T: rows visited, one after another [default: ten times the rows]
+    #[arg(long, short = 'T', value_name = "T")]
+    pub(crate) steps: Option<u64>,
+    /// Precision of rows, features and kernel values
+    #[arg(long, value_enum, default_value = "single")]
+    pub(crate) precision: PrecisionArg,
+    /// Memory that may be used beyond the data, such as 4GiB or 500M [default: any]
+    #[arg(long, value_name = "SIZE", value_parser = value::bytes)]
+    pub(crate) max_memory: Option<u64>,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The shape of data that are not there.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Shape")]
+pub(crate) struct ShapeArgs {
+    /// Number of rows n
+    #[arg(long, short, value_name = "N")]
+    pub(crate) rows: u64,
+    /// Number of columns d
+    #[arg(long, short, value_name = "D")]
+    pub(crate) columns: u32,
+    /// Entries that are not zero in all rows, where they are sparse [default: rows × columns]
+    #[arg(long, value_name = "NNZ")]
+    pub(crate) entries: Option<u64>,
+    /// Numbers to predict, or classes if there are more than two
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) outputs: u64,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  bochner plan --rows 100000 --columns 100
+  bochner plan --rows 20000 --columns 50000 --entries 2000000 --kernel linear --steps 200000
+  bochner plan --rows 60000 --columns 784 --kernel 'poly(degree=2,c=1)' --features 4096 --max-memory 8GiB";
+
 /// The value for two rows.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct EvaluateKernelArgs {
@@ -488,7 +541,7 @@ impl From<ChoiceArg> for Choice {
 }
 
 /// The precision of rows and features.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum PrecisionArg {
     /// 32 bits: half the memory, twice the speed
     Single,

@@ -24,6 +24,7 @@ mod kernel;
 mod map;
 mod metrics;
 mod output;
+mod plan;
 mod predict;
 mod progress;
 mod report;
@@ -106,6 +107,7 @@ fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> 
         Command::Transform(args) => transform::run(args, console),
         Command::Inspect(args) => inspect::run(args, console),
         Command::Kernel(command) => kernel::run(command, console),
+        Command::Plan(args) => plan::run(args, console),
         Command::Demo(args) => demo::run(args, console),
     }
 }

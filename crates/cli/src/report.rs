@@ -117,6 +117,13 @@ impl ModelReport {
                 };
                 ("loss", format!("{loss}; objective {}, {why}", text::number(objective)))
             }
+            Outcome::Steps { loss, steps, mean_loss } => {
+                let (steps, lost) = (text::count(steps), text::number(mean_loss));
+                (
+                    "steps",
+                    format!("{steps}, which ended the descent; {loss} of the rows visited last: {lost}"),
+                )
+            }
         };
         vec![("lambda", format!("{}, {how}", text::number(training.lambda))), outcome]
     }

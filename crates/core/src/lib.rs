@@ -60,11 +60,14 @@ pub use encode::{Encoder, LabelKind, Labels};
 pub use engine::{Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
-pub use learn::{Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Ridge};
+pub use learn::{
+    Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Rate, Ridge, Sgd,
+};
 pub use loss::Loss;
 pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};
 pub use model::{Head, Model};
+pub use plan::{Strategy, Workload};
 pub use source::{Arrays, Batch, Batches, Source, Target};
 
 /// Runs the README's Rust example with the doctests.

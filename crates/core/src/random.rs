@@ -38,7 +38,7 @@ pub enum Stream {
     Pairs = 7,
     /// Pitches, shifts and hash factors of grid `index`.
     Grids = 8,
-    /// The order of visits in round `index` of a coordinate descent.
+    /// The order of visits in round `index` of a coordinate descent; the row of step `index` of a stochastic one.
     Visits = 9,
     /// The permutations of coordinate `index` of quasi-random points.
     Scramble = 10,

@@ -86,6 +86,7 @@ impl Found {
                 Outcome::Squares { .. } => "squared error",
                 Outcome::Margins { .. } => "wrong",
                 Outcome::Minimised { .. } => "loss",
+                Outcome::Steps { .. } => "loss",
             };
             lines.extend(curve(&training.curve, what).map(|curve| ("λ curve", curve)));
         }

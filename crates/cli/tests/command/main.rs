@@ -4,6 +4,7 @@
 
 mod kernel;
 mod npy;
+mod plan;
 mod sequence;
 mod transform;
 

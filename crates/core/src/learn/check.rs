@@ -51,6 +51,7 @@ pub(super) fn finite(
         Outcome::Minimised { objective, bound, scale, .. } => {
             objective + bound.unwrap_or(0.0) + scale.unwrap_or(0.0)
         }
+        Outcome::Steps { mean_loss, .. } => mean_loss,
     };
     let what = if !coefficients.as_slice().iter().chain(intercept).all(|c| c.is_finite()) {
         "the coefficients"

@@ -9,6 +9,7 @@ mod held;
 mod linear;
 mod pca;
 mod ridge;
+mod sgd;
 
 pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
@@ -17,3 +18,4 @@ pub use exact_svm::ExactSvm;
 pub use linear::Linear;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
+pub use sgd::{Counted, Rate, Sgd};

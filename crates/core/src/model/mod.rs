@@ -107,6 +107,15 @@ pub enum Outcome {
         /// Why no more.
         stop: Stop,
     },
+    /// Any loss, by so many steps of a stochastic descent: their number is what ended it.
+    Steps {
+        /// What a wrong score costs.
+        loss: Loss,
+        /// Rows visited.
+        steps: u64,
+        /// Of the rows visited in the second half of the steps, each before its step; summed over outputs.
+        mean_loss: f64,
+    },
 }
 
 /// From scores to probabilities: those of classes are softmax(slope·s + offset), that of the second of two is 1/(1 + e^−(slope·s + offset)).
@@ -131,7 +140,7 @@ impl Training {
     pub fn degrees_of_freedom(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Squares { degrees_of_freedom } => Some(degrees_of_freedom),
-            Outcome::Margins { .. } | Outcome::Minimised { .. } => None,
+            Outcome::Margins { .. } | Outcome::Minimised { .. } | Outcome::Steps { .. } => None,
         }
     }
 
@@ -140,7 +149,7 @@ impl Training {
         match self.outcome {
             Outcome::Squares { .. } => Loss::Squares,
             Outcome::Margins { hinge, .. } => Loss::Margins { hinge },
-            Outcome::Minimised { loss, .. } => loss,
+            Outcome::Minimised { loss, .. } | Outcome::Steps { loss, .. } => loss,
         }
     }
 }

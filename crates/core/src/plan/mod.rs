@@ -1,7 +1,9 @@
 //! What a job will cost, before it starts.
 //!
-//! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic. What is predicted
-//! depends on shapes only, never on a clock.
+//! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic; `strategy`: six ways to run a stochastic gradient
+//! descent, counted. What is predicted depends on shapes only, never on a clock.
+
+mod strategy;
 
 use bochner_simd::TILE;
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::MapSpec;
 use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
+
+pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};
+pub(crate) use self::strategy::{ROUND, TOGETHER};
 
 /// The cost of a fit: passes over the rows, multiply-adds, and bytes at the peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@
 //! - `losses`: linear models under every loss
 //! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
 //! - `svm`: support vector machines on features
+//! - `strategies`: stochastic gradient descent in six ways: one model, and its costs
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
 //! - `sequences`: texts, their grams and their kernels
@@ -34,5 +35,6 @@ mod projections;
 mod sequences;
 mod sketches;
 mod statistical;
+mod strategies;
 mod svm;
 mod table;
