@@ -3,8 +3,8 @@
     python bench/sequences.py [--data FOLDER] [--only promoters,splice_junctions,sms_spam,c_elegans_acceptor] [--write]
 
 Baselines are linear machines on the letters themselves (DNA: one column for each letter at each position) or on single words (text), scikit-learn's LinearSVC with C by cross-validation
-on the training part. String kernels are SequenceFeatures with a linear machine (KernelClassifier, squared hinge or ridge, λ by cross-validation on the training part), and a Gaussian on top of
-them. Errors are means over the test parts of stratified ten-fold cross-validation (promoters: leave one out), ± their standard error; c_elegans_acceptor, whose windows overlap, is cut by
+on the training part. String kernels are SequenceFeatures with a linear machine (KernelClassifier, squared hinge, λ by cross-validation on the training part), and a Gaussian on top of them by 2,048 Fourier features and
+ridge. Errors are means over the test parts of stratified ten-fold cross-validation (promoters: leave one out), ± their standard error; c_elegans_acceptor, whose windows overlap, is cut by
 position: the first four fifths of each chromosome to train, the rest to test, and as three rows in a hundred are positive, areas under the precision-recall curve stand beside errors.
 """
 
@@ -53,7 +53,7 @@ def linear(**grams):
 
 
 def gaussian(sigma, **grams):
-    return make_pipeline(SequenceFeatures(**grams), KernelClassifier(f"gaussian(sigma={sigma})", n_components=2048, loss="squared_hinge", standardize=False, random_state=0))
+    return make_pipeline(SequenceFeatures(**grams), KernelClassifier(f"gaussian(sigma={sigma})", n_components=2048, standardize=False, random_state=0))
 
 
 def folds(texts, y, splitter, model):
