@@ -134,8 +134,7 @@ fn weights_orders_and_threads_change_nothing() {
     let (x, numbers, codes) = data(150);
     let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 3)).collect();
     // Each row as often as it weighs, from the last to the first.
-    let repeated: Vec<usize> =
-        (0..150).rev().flat_map(|i| std::iter::repeat_n(i, (i % 3) as usize)).collect();
+    let repeated: Vec<usize> = (0..150).rev().flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
     let pick = |m: &Matrix<f64>| Matrix::from_fn(repeated.len(), m.columns(), |i, j| m.row(repeated[i])[j]);
     let (rx, rnumbers, rcodes) = (pick(&x), pick(&numbers), pick(&codes));
     let weights_of: Vec<f64> = weights;
