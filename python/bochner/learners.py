@@ -161,10 +161,10 @@ class _KernelLearner(SavedModel):
         self.lambda_ = model.regularization
         self.cv_curve_ = np.array(model.curve, dtype=np.float64).reshape(-1, 2)
         self.degrees_of_freedom_ = model.degrees_of_freedom
+        self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
+        self.n_iter_ = self.stopped_by_ = self.error_scale_ = None
         if model.minimised is not None:
-            self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.scale_ = model.minimised
-        else:
-            self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
+            self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.error_scale_ = model.minimised
         self.kernel_ = model.kernel
         self.n_components_ = model.features
         self.certificate_ = Certificate.from_json(model.certificate, model.certificate_text)
@@ -213,7 +213,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         of large ones, large beginning at epsilon times their own size, which is fitted too, as in ``HuberRegressor``; ``"quantile(level=0.9)"``, for
         the value below which that part of the targets lies; ``"insensitive(epsilon=0.1)"``, errors beyond epsilon, as in ``SVR``. All but the first hold the features of all rows in memory.
     regularization : "cv" or float, default="cv"
-        λ of the objective; ``"cv"`` chooses it from 21 values by cross-validation.
+        λ of the objective; ``"cv"`` chooses it by cross-validation, from 21 values (up to 8 under other losses than ridge).
     folds : int, default=5
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True
@@ -221,7 +221,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
     warm_start : bool, default=False
-        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge.
+        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -245,12 +245,12 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         (1/Σw) Σ w loss + λ ‖c‖², summed over outputs; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
-    n_iter_ : int
-        Steps that were made; not for ridge.
-    stopped_by_ : {"gap", "gain", "steps"}
-        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many. Not for ridge.
-    scale_ : float or None
-        The size of an error under Huber's loss.
+    n_iter_ : int or None
+        Steps that were made; None for ridge.
+    stopped_by_ : {"gap", "gain", "steps"} or None
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many. None for ridge.
+    error_scale_ : float or None
+        The size of an error under Huber's loss, the largest of all outputs.
     kernel_ : str
         The kernel with its width, as text.
     n_components_ : int
@@ -434,7 +434,8 @@ class Classifies(ClassifierMixin):
 
 def _has_probabilities(self) -> bool:
     """Whether scores are logarithms of odds; the message of the error says what would make them so."""
-    if self.loss != "logistic":
+    model = getattr(self, "_model", None)
+    if not (self.loss == "logistic" if model is None else model.has_probabilities):
         raise AttributeError(f"probabilities need loss='logistic', found loss={self.loss!r}")
     return True
 
@@ -477,11 +478,11 @@ class KernelClassifier(Classifies, _KernelLearner):
     standardize : bool, default=True
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of rows, by class; ``"balanced"`` gives all classes the same weight.
+        Factors of the weights of rows, by class; ``"balanced"`` is n / (classes × rows of the class), as everywhere in scikit-learn.
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
     warm_start : bool, default=False
-        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge.
+        Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -501,16 +502,16 @@ class KernelClassifier(Classifies, _KernelLearner):
         λ, given or chosen.
     cv_curve_ : ndarray of shape (n_lambdas, 2)
         λ and mean squared error on left-out rows, summed over outputs (the share of wrong classes where margins were
-        minimised); empty if λ was given.
+        minimised, the mean loss under logistic loss); empty if λ was given.
     degrees_of_freedom_ : float or None
-        tr S(S + λI)⁻¹: how many coefficients the data decide; None for losses of margins.
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
     objective_ : float or None
-        ½ ‖c‖² + C Σ loss, summed over classes, where margins were minimised; (1/Σw) Σ w loss + λ ‖c‖² under logistic loss.
+        ½ (‖c‖² + b²) + C Σ loss, summed over classes, where margins were minimised; (1/Σw) Σ w loss + λ ‖c‖² under logistic loss; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
-    n_iter_ : int
+    n_iter_ : int or None
         Steps that were made, under logistic loss.
-    stopped_by_ : {"gap", "gain", "steps"}
+    stopped_by_ : {"gap", "gain", "steps"} or None
         Why no more were made, under logistic loss: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many.
     margin_ : float or None
         γ = 1 / (‖c‖ max ‖z‖), the smallest of all classes, where margins were minimised.

@@ -46,6 +46,16 @@ def test_probabilities_need_logistic_loss(data):
         model.predict_proba(x)
 
 
+def test_nothing_is_left_of_the_loss_before(data):
+    x, y = data
+    model = KernelRegressor(loss="huber", n_components=32, regularization=1e-2).fit(x, y)
+    assert model.n_iter_ > 0 and model.error_scale_ > 0
+    model.set_params(loss="ridge").fit(x, y)
+    assert model.n_iter_ is model.stopped_by_ is model.error_scale_ is model.objective_ is None
+    classes = KernelClassifier(loss="hinge", n_components=32, regularization=1e-2).fit(x, y > 0)
+    assert not hasattr(classes.set_params(loss="logistic"), "predict_proba")
+
+
 def test_quantiles_divide(data):
     x, y = data
     for level in (0.1, 0.5, 0.9):
@@ -68,7 +78,7 @@ def test_huber_finds_the_size_of_errors(data):
     wild = y + 1000 * (np.arange(len(y)) % 25 == 0)
     fit = lambda targets: KernelRegressor("gaussian(sigma=2)", loss="huber", n_components=64, regularization=1e-3).fit(x, targets)
     clean, model = fit(y), fit(wild)
-    assert model.scale_ < 2 * clean.scale_ < 2
+    assert model.error_scale_ < 2 * clean.error_scale_ < 2
     assert np.mean(np.abs(model.predict(x) - clean.predict(x))) < 0.2
 
 
@@ -112,7 +122,7 @@ def test_threads_change_no_bit(data):
 
 @pytest.mark.parametrize(
     ("loss", "says"),
-    [("quantile(level=2)", "between 0 and 1"), ("hubber", "squares, logistic"), ("logistic", "for numbers"), ("huber(epsilon=0.1)", "1 or more")],
+    [("quantile(level=2)", "between 0 and 1"), ("hubber", "squares, logistic"), ("logistic", "for numbers"), ("huber(epsilon=1)", "above 1")],
 )
 def test_bad_losses_are_told(data, loss, says):
     x, y = data

@@ -42,7 +42,7 @@ pub enum Loss {
     },
     /// Squares of small errors, sizes of large ones; for numbers.
     Huber {
-        /// ε ≥ 1: where large begins, in units of the error's own size σ, which is fitted too.
+        /// ε > 1: where large begins, in units of the error's own size σ, which is fitted too.
         epsilon: f64,
     },
     /// What makes the score a quantile; for numbers.
@@ -53,7 +53,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// ε of [`Loss::Huber`] where none is given: 95 % as good as squares where errors are normal.
+    /// ε of [`Loss::Huber`] where none is given, as in scikit-learn: about 89 % as good as squares where errors are normal.
     pub const HUBER: f64 = 1.35;
 
     /// Hinge loss, or its square.
@@ -69,8 +69,8 @@ impl Loss {
             Loss::Insensitive { epsilon } if !(epsilon >= 0.0 && epsilon.is_finite()) => {
                 Err(wrong("epsilon", "finite and not negative", epsilon))
             }
-            Loss::Huber { epsilon } if !(epsilon >= 1.0 && epsilon.is_finite()) => {
-                Err(wrong("epsilon", "1 or more, in units of the errors' own size", epsilon))
+            Loss::Huber { epsilon } if !(epsilon > 1.0 && epsilon.is_finite()) => {
+                Err(wrong("epsilon", "above 1, in units of the errors' own size", epsilon))
             }
             Loss::Quantile { level } if !(level > 0.0 && level < 1.0) => {
                 Err(wrong("level", "between 0 and 1", level))
@@ -170,7 +170,7 @@ impl Pointwise {
                 let pieces = loss.pieces();
                 let r = self.error(y, s);
                 let alpha = (r - r.signum() * pieces.idle) / self.rounding;
-                let is_round = r.abs() > pieces.idle && alpha > pieces.low && alpha < pieces.high;
+                let is_round = r.abs() >= pieces.idle && alpha > pieces.low && alpha < pieces.high;
                 if is_round { 1.0 / self.rounding } else { 0.0 }
             }
         }
@@ -273,7 +273,7 @@ impl FromStr for Loss {
             None => (plain.as_str(), None),
             Some((word, rest)) => (word.trim(), Some(rest.strip_suffix(')').ok_or_else(unknown)?)),
         };
-        // A minus sign of a number became an underscore above: it would be refused later anyway.
+        // The minus sign of an exponent became an underscore above.
         let number = |name: &str, usual: f64| match argument.map(str::trim) {
             None | Some("") => Ok(usual),
             Some(argument) => {
@@ -324,6 +324,11 @@ mod tests {
             let of = Pointwise { loss, rounding, scale: 0.7 };
             let targets = if loss.wants_classes() { [-1.0, 1.0] } else { [-0.4, 1.7] };
             for y in targets {
+                // On the arc of a quantile, also where it is met exactly.
+                if loss.has_corners() && loss.wants_numbers() {
+                    let is_arc = matches!(loss, Loss::Quantile { .. });
+                    assert_eq!(of.bend(y, y) > 0.0, is_arc);
+                }
                 for k in -30..=30 {
                     let (s, h) = (0.1111 * f64::from(k) + 0.0123, 1e-5);
                     let slope = (of.value(y, s + h) - of.value(y, s - h)) / (2.0 * h);
@@ -384,6 +389,7 @@ mod tests {
         }
         assert_eq!("squared-hinge".parse::<Loss>().unwrap(), Loss::margins(Hinge::Squared));
         assert_eq!("huber".parse::<Loss>().unwrap(), Loss::Huber { epsilon: 1.35 });
+        assert_eq!("insensitive(epsilon=1e-3)".parse::<Loss>().unwrap(), Loss::Insensitive { epsilon: 1e-3 });
         for wrong in [
             "log",
             "huber(1.35",

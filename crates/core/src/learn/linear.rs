@@ -7,6 +7,8 @@
 //! problem ½‖c‖² + C Σ wᵢ·ℓ, which holds the constant back too, for each class against all others, or once for two. Features are held in memory. Hinge loss, and squared hinge on sparse features, go by dual coordinate descent,
 //! everything else by Newton's method. Each says why it stopped. `docs/book/losses.md`, `docs/book/svm.md`.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use super::check;
@@ -205,11 +207,15 @@ impl Linear {
         Ok(if is_logistic { model.with_calibration(Calibration::default()) } else { model })
     }
 
-    /// Whether a model has coefficients for these features and outputs.
+    /// Whether a model has coefficients for these features and outputs, and the solver a use for them: Newton's method has, coordinate descent has not.
     pub(super) fn can_start_from(&self, model: &Model, target: &Target) -> bool {
         // Rows that landmarks and bins are fitted to may be others.
         let is_fitted = self.map.needs_sample() || self.map.is_sparse();
-        model.map().spec() == &self.map && !is_fitted && model.intercept().len() == target.outputs()
+        let has_use = self.by_newton(self.map.is_sparse());
+        model.map().spec() == &self.map
+            && has_use
+            && !is_fitted
+            && model.intercept().len() == target.outputs()
     }
 
     /// The coefficients of another model, if it has as many for the same features.
@@ -217,7 +223,7 @@ impl Linear {
         if !self.can_start_from(model, target) {
             return Err(Error::Unsupported {
                 what: "a start from this model".to_owned(),
-                reason: "its map, features or outputs are others",
+                reason: "its map, features or outputs are others, or the loss is the hinge, which has no use for a start",
                 instead: "start from a model of the same kernel, method, D, seed and targets, or from none",
             });
         }
@@ -247,7 +253,8 @@ impl Linear {
         let solve = |check: Check<'_>| {
             let costs = problem.costs(lambda, |_| true);
             let most = self.most_steps.unwrap_or_else(|| problem.rounds());
-            problem.solve(&costs, start, self.tolerance, most, check)
+            let start = start.map(|start| problem.without_means(start));
+            problem.solve(&costs, start.as_deref(), self.tolerance, most, check)
         };
         let solutions = engine.phase("solve", held.count, solve)?;
         if solutions.iter().any(|s| s.stop == Stop::Steps) {
@@ -277,8 +284,9 @@ struct Problem<'a, T> {
     passes: Option<Passes<'a, T>>,
     is_classes: bool,
     outputs: usize,
-    /// As losses see them: rows × outputs.
+    /// As losses see them: rows × outputs; numbers beside a free constant without their mean, which keeps the digits of what is left.
     targets: Vec<f64>,
+    means: Vec<f64>,
     /// What λ is measured in, and the largest length of a row.
     unit: f64,
     largest: f64,
@@ -335,8 +343,23 @@ impl<'a, T: Scalar> Problem<'a, T> {
                 }
             }
         };
-        let targets: Vec<f64> =
+        let mut targets: Vec<f64> =
             (0..n).flat_map(|i| (0..outputs).map(move |o| (i, o))).map(|(i, o)| code(i, o)).collect();
+        if let Target::Classes { labels } = target
+            && linear.loss == Loss::Logistic
+            && outputs == 1
+            && let Some(first) = (0..n).map(|i| held.class(i)).next()
+            && (0..n).all(|i| held.class(i) == first)
+        {
+            return Err(Error::OneClass { label: labels.text(first).to_owned() });
+        }
+        let has_means = !is_classes && linear.constant() == Constant::Free;
+        let means: Vec<f64> = (0..outputs)
+            .map(|o| if has_means { mean(&targets, outputs, o, &held.weights) } else { 0.0 })
+            .collect();
+        targets
+            .chunks_exact_mut(outputs)
+            .for_each(|row| row.iter_mut().zip(&means).for_each(|(y, m)| *y -= m));
         let (mut sum, mut weight, mut largest) = (0.0, 0.0, 0.0f64);
         for (i, w) in held.weights.iter().enumerate() {
             let square: f64 = rows.entries(i).map(|(_, z)| z.to_f64() * z.to_f64()).sum();
@@ -352,7 +375,17 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let passes =
             linear.by_newton(matches!(rows, Rows::Sparse(_))).then(|| Passes::new(rows, has_constant));
         let (unit, largest) = (size / spread, largest.sqrt());
-        Ok(Problem { linear, held, rows, passes, is_classes, outputs, targets, unit, largest })
+        Ok(Problem { linear, held, rows, passes, is_classes, outputs, targets, means, unit, largest })
+    }
+
+    /// Weights for targets without their means.
+    fn without_means(&self, start: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut start = start.to_vec();
+        if self.linear.constant() == Constant::Free {
+            let constants = start.iter_mut().filter_map(|w| w.last_mut());
+            constants.zip(&self.means).for_each(|(b, mean)| *b -= mean);
+        }
+        start
     }
 
     /// cᵢ of the rows that take part: C·wᵢ with C = 1/(2λΣw).
@@ -423,7 +456,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let of_fold = |fold: usize| (0..n).filter(|&i| self.held.folds[i] == fold).collect::<Vec<usize>>();
         let left_out: Vec<(usize, Vec<usize>)> = (0..folds)
             .map(|fold| (fold, of_fold(fold)))
-            .filter(|(_, out)| !out.is_empty() && out.len() < n)
+            .filter(|(fold, out)| !out.is_empty() && out.len() < n && self.has_all_classes(*fold))
             .collect();
         let seen: f64 = left_out.iter().flat_map(|(_, out)| out).map(|&i| self.held.weights[i]).sum();
         if !(seen > 0.0) {
@@ -454,6 +487,17 @@ impl<'a, T: Scalar> Problem<'a, T> {
             curve.iter().find(|point| point.error <= least).map_or(1e-3 * self.unit, |point| point.lambda);
         curve.reverse();
         Ok((best, curve))
+    }
+
+    /// Whether every class that is there is there without a fold too: the odds of one that is not would be nothing.
+    fn has_all_classes(&self, fold: usize) -> bool {
+        if self.linear.loss != Loss::Logistic {
+            return true;
+        }
+        let classes = |counts: &dyn Fn(usize) -> bool| -> BTreeSet<usize> {
+            (0..self.held.weights.len()).filter(|&i| counts(i)).map(|i| self.held.class(i)).collect()
+        };
+        classes(&|i| self.held.folds[i] != fold) == classes(&|_| true)
     }
 
     /// The weighted sum of errors of some rows: wrong classes where margins or squares were minimised, losses otherwise.
@@ -510,7 +554,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
             },
         };
         let has_constant = self.linear.intercept;
-        let intercept = weights.iter().map(|w| if has_constant { w[columns] } else { 0.0 }).collect();
+        let constant = |(w, mean): (&&Vec<f64>, &f64)| if has_constant { w[columns] + mean } else { 0.0 };
+        let intercept = weights.iter().zip(&self.means).map(constant).collect();
         let coefficients = Matrix::from_fn(weights.len(), columns, |o, j| weights[o][j]);
         Fitted { coefficients, intercept, outcome, lambda, curve, rows: self.held.count }
     }
@@ -523,13 +568,18 @@ impl From<Minimum> for Solved {
     }
 }
 
+/// The weighted mean of one column of targets.
+fn mean(targets: &[f64], outputs: usize, o: usize, weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    targets.iter().skip(o).step_by(outputs).zip(weights).map(|(y, w)| y * (w / total)).sum()
+}
+
 /// The mean distance of targets from their mean: of all outputs the largest, and 1 where none differ.
 fn spread(targets: &[f64], outputs: usize, weights: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
     let of = |o: usize| {
-        let column = || targets.iter().skip(o).step_by(outputs).zip(weights);
-        let mean = column().map(|(y, w)| y * (w / total)).sum::<f64>();
-        column().map(|(y, w)| (y - mean).abs() * (w / total)).sum::<f64>()
+        let middle = mean(targets, outputs, o, weights);
+        let away: Vec<f64> = targets.iter().skip(o).step_by(outputs).map(|y| (y - middle).abs()).collect();
+        mean(&away, 1, 0, weights)
     };
     let largest = (0..outputs).map(of).fold(0.0, f64::max);
     if largest > 0.0 && largest.is_finite() { largest } else { 1.0 }

@@ -216,6 +216,33 @@ fn quantiles_divide_the_targets() {
     }
 }
 
+/// Targets a thousand times as large, and far from zero, give the same model in their units: λ is measured in them, and digits are kept.
+#[test]
+fn units_of_targets_do_not_matter() {
+    let (x, numbers, _) = data(150);
+    for loss in [Loss::Huber { epsilon: 1.35 }, Loss::Quantile { level: 0.7 }] {
+        let fit = |factor: f64, offset: f64| {
+            let y: Vec<f64> = numbers.as_slice().iter().map(|y| factor * y + offset).collect();
+            let learner = Linear {
+                lambda: Lambda::CrossValidated { folds: 3 },
+                tolerance: 1e-6,
+                ..Linear::new(gaussian(), loss)
+            };
+            let model = learner.fit(&engine(2), &(&x, &y)).unwrap();
+            let (lambda, value) = (model.training().unwrap().lambda, objective(&model));
+            let scores = model.decide(&engine(1), Rows::from(&x)).unwrap();
+            (lambda, value, scores.as_slice().iter().map(|s| (s - offset) / factor).collect::<Vec<f64>>())
+        };
+        let (lambda, value, scores) = fit(1.0, 0.0);
+        for (factor, offset) in [(1000.0, 0.0), (1.0, 1e7)] {
+            let other = fit(factor, offset);
+            assert_close(&[factor * other.0], &[lambda], Relative(1e-6));
+            assert_close(&[other.1 / factor], &[value], Relative(1e-5));
+            assert_close(&other.2, &scores, Absolute(0.02));
+        }
+    }
+}
+
 /// A few wild targets move a fit of squares far, one of Huber's loss little.
 #[test]
 fn wild_targets_are_held_off() {
@@ -271,12 +298,17 @@ fn bad_problems_are_told() {
         assert!(matches!(fit(loss, &classes_source), Err(Error::Unsupported { .. })));
     }
     for loss in
-        [Loss::Quantile { level: 1.0 }, Loss::Huber { epsilon: 0.5 }, Loss::Insensitive { epsilon: -1.0 }]
+        [Loss::Quantile { level: 1.0 }, Loss::Huber { epsilon: 1.0 }, Loss::Insensitive { epsilon: -1.0 }]
     {
         assert!(matches!(fit(loss, &numbers_source), Err(Error::Parameter { .. })), "{loss}");
     }
     let one = Arrays::new(Rows::from(&x), codes.view(), None, classes(1)).unwrap();
     assert!(matches!(fit(Loss::Logistic, &one), Err(Error::OneClass { .. })));
+    // Of two classes, one without weight: there are no odds.
+    let two = Matrix::from_fn(60, 1, |i, _| codes.row(i)[0].min(1.0));
+    let weights: Vec<f64> = (0..60).map(|i| two.row(i)[0]).collect();
+    let lonely = Arrays::new(Rows::from(&x), two.view(), Some(&weights), classes(2)).unwrap();
+    assert!(matches!(fit(Loss::Logistic, &lonely), Err(Error::OneClass { .. })));
     let infinite = vec![f64::INFINITY; 60];
     assert!(fit(Loss::Logistic, &source(Loss::Logistic, &x, &numbers, &codes, Some(&infinite))).is_err());
     // Classes that a plane divides: λ keeps the coefficients finite.

@@ -20,6 +20,8 @@ mod pass;
 mod root;
 mod row;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -135,11 +137,19 @@ impl<T: Scalar> Newton<'_, T> {
         let mut done: Vec<Option<Minimum>> = vec![None; groups];
         // What leads: at first a matrix that all problems on these rows share, then, where that takes long, one of this problem's own.
         let (mut own, mut is_astray): (Option<(Curvature, f64)>, bool) = (None, false);
+        // Passes ask whether to go on; how far this is, the rounds tell.
+        let (tell, finished) = (check, AtomicUsize::new(0));
+        let check: Check<'_> = &|_| tell(finished.load(Ordering::Relaxed) as f64 / groups as f64);
         for round in 0..=most {
             going.par_iter_mut().for_each(|state| self.settle(state));
             self.gradients(&mut going, round, check)?;
+            // Corners that are rounded more than steps are missed: less, without a step.
+            while going.iter_mut().fold(false, |any, state| state.sharpen(tolerance) || any) {
+                going.par_iter_mut().for_each(|state| self.settle(state));
+                self.gradients(&mut going, round, check)?;
+            }
             for state in &mut going {
-                if state.gap().is_some_and(|gap| gap <= tolerance * state.primal.abs()) {
+                if state.is_within(tolerance) {
                     state.stop = Some(Stop::Gap);
                 } else if round == most {
                     state.stop = state.stop.or(Some(Stop::Steps));
@@ -170,7 +180,7 @@ impl<T: Scalar> Newton<'_, T> {
             let (steps, rounds) = self.steps(&going, &rows, &guide, check)?;
             is_astray = rounds > LED_ASTRAY;
             self.advance(&all, &mut going, &steps, tolerance, check)?;
-            check(1.0 - going.len() as f64 / groups as f64)?;
+            finished.store(groups - going.len(), Ordering::Relaxed);
         }
         Ok(done.into_iter().flatten().collect())
     }
@@ -393,23 +403,28 @@ impl<T: Scalar> Newton<'_, T> {
             RowLoss::Single(loss) => RowLoss::Single(Pointwise { rounding: 0.0, ..loss }),
             RowLoss::Softmax => RowLoss::Softmax,
         };
-        let [losses, conjugates, pull] = self.total(state.width, |i, memory| {
+        let [losses, conjugates, pull, error, weight] = self.total(state.width, |i, memory| {
             let (y, s) = (self.target(i, state), state.scores_of(i));
             let value = corners.value(y, s);
             match &state.loss {
-                RowLoss::Single(loss) => [value, loss.conjugate(y[0], s[0]), loss.slope(y[0], s[0])],
+                RowLoss::Single(loss) => {
+                    [value, loss.conjugate(y[0], s[0]), loss.slope(y[0], s[0]), (y[0] - s[0]).abs(), 1.0]
+                }
                 RowLoss::Softmax => {
                     let g = &mut memory[..state.width];
                     state.loss.slope(y, s, g);
-                    [value, s.iter().zip(g).map(|(s, g)| s * *g).sum::<f64>() - value, 0.0]
+                    [value, s.iter().zip(g).map(|(s, g)| s * *g).sum::<f64>() - value, 0.0, 0.0, 1.0]
                 }
             }
         });
         state.primal = 0.5 * self.norm(state) + losses;
         if has_dual {
-            // What is left of Σ c·g counts against the bound as far as the constant is from zero.
-            let constant = state.weights[0].last().copied().unwrap_or(0.0);
-            let left = if self.constant == Constant::Free { 2.0 * (constant * pull).abs() } else { 0.0 };
+            // What rounding leaves of Σ c·g counts against the bound as far as the best constant may be from zero: twice this one, and the size of errors.
+            let constant = state.weights[0].last().map_or(0.0, |b| b.abs());
+            let left = match self.constant {
+                Constant::Free if weight > 0.0 => 2.0 * (constant + error / weight) * pull.abs(),
+                _ => 0.0,
+            };
             let dual = -conjugates - 0.5 * norm - left;
             state.dual = Some(state.dual.map_or(dual, |best| best.max(dual)));
         }
@@ -417,12 +432,8 @@ impl<T: Scalar> Newton<'_, T> {
 
     /// ‖w‖² of what is penalised.
     fn norm(&self, state: &State) -> f64 {
-        let square = |w: &Vec<f64>| {
-            let last = w.last().copied().unwrap_or(0.0);
-            let free = if self.constant == Constant::Free { last * last } else { 0.0 };
-            dot(w, w) - free
-        };
-        state.weights.iter().map(square).sum()
+        let held = self.features.size() - usize::from(self.constant == Constant::Free);
+        state.weights.iter().map(|w| dot(&w[..held], &w[..held])).sum()
     }
 
     /// p of each group, all at once, and the steps of conjugate gradients that it took.
@@ -481,7 +492,7 @@ impl<T: Scalar> Newton<'_, T> {
         Ok((all.into_iter().map(Cg::into_step).collect(), rounds))
     }
 
-    /// Goes along each step to where F is lowest, or, where that is not worth it, rounds corners less, or ends.
+    /// Goes along each step to where F is lowest; says which groups need no other.
     fn advance(
         &self,
         all: &[u32],
@@ -491,42 +502,25 @@ impl<T: Scalar> Newton<'_, T> {
         check: Check<'_>,
     ) -> Result<()> {
         let size = self.features.size();
-        let mut moving = Vec::new();
         for (k, state) in states.iter_mut().enumerate() {
             let gain = -0.5 * dot(&state.gradient, &steps[k]);
-            let gap = state.gap();
-            // w is this much worse than the weights of the slopes: what a gap is made of, besides the rounding.
-            let left = 0.5 * dot(&state.gradient, &state.gradient);
-            let sharpest = SHARPEST * tolerance * state.rounding;
-            if let RowLoss::Single(loss) = &mut state.loss
-                && loss.rounding > sharpest
-                && gap.is_some_and(|gap| left <= SOLVED * gap)
-            {
-                loss.rounding *= SHARPER;
-                continue;
-            }
             // Corners end by their gap alone.
             let is_smooth = !matches!(state.loss, RowLoss::Single(loss) if loss.rounding > 0.0);
             if is_smooth && gain <= 0.1 * tolerance * state.primal.abs() {
                 // The step is made all the same: it is paid for.
                 state.stop = Some(Stop::Gain);
             }
-            moving.push(k);
         }
-        let directions: Vec<&[f64]> = moving.iter().flat_map(|&k| steps[k].chunks(size)).collect();
-        if directions.is_empty() {
-            return Ok(());
-        }
+        let directions: Vec<&[f64]> = steps.iter().flat_map(|step| step.chunks(size)).collect();
         let reach = self.features.pass(all, &directions, None, check)?.0;
         let mut at = 0;
-        for &k in &moving {
-            let state = &mut states[k];
+        for (state, step) in states.iter_mut().zip(steps) {
             let width = state.width;
             let reach = part(&reach, directions.len(), at, width);
             at += width;
-            let length = self.line_search(state, &steps[k], &reach);
+            let length = self.line_search(state, step, &reach);
             let weights = state.weights.iter_mut().flatten();
-            weights.zip(&steps[k]).for_each(|(w, p)| *w += length * p);
+            weights.zip(step).for_each(|(w, p)| *w += length * p);
             state.scores.iter_mut().zip(&reach).for_each(|(s, q)| *s += length * q);
         }
         Ok(())
@@ -569,6 +563,23 @@ impl State {
     /// Between primal and dual value.
     fn gap(&self) -> Option<f64> {
         self.dual.map(|dual| self.primal - dual)
+    }
+
+    fn is_within(&self, tolerance: f64) -> bool {
+        self.gap().is_some_and(|gap| gap <= tolerance * self.primal.abs())
+    }
+
+    /// Rounds corners less, where that is what the gap is due to: ½‖∇F‖² of it is due to steps that are missing.
+    fn sharpen(&mut self, tolerance: f64) -> bool {
+        let (is_within, gap) = (self.is_within(tolerance), self.gap());
+        let left = 0.5 * dot(&self.gradient, &self.gradient);
+        let RowLoss::Single(loss) = &mut self.loss else { return false };
+        let can = loss.rounding > SHARPEST * tolerance * self.rounding;
+        let is_due = can && !is_within && gap.is_some_and(|gap| left <= SOLVED * gap);
+        if is_due {
+            loss.rounding *= SHARPER;
+        }
+        is_due
     }
 
     fn end(self, steps: usize) -> Minimum {

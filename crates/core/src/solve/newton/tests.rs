@@ -199,6 +199,7 @@ fn margins_are_what_coordinate_descent_finds() {
             let above = (2.0 * gap.max(0.0) + 1e-12).sqrt() + above(&other);
             assert_close(&found.weights[0], &other.weights, Absolute(above));
             assert!(found.primal >= other.dual * (1.0 - 1e-12) && other.gap() < 1e-6, "{}", other.gap());
+            assert!(found.dual.unwrap() <= other.primal * (1.0 + 1e-12));
         }
     }
 
