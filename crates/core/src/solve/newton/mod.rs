@@ -144,7 +144,8 @@ impl<T: Scalar> Newton<'_, T> {
             going.par_iter_mut().for_each(|state| self.settle(state));
             self.gradients(&mut going, round, check)?;
             // Corners that are rounded more than steps are missed: less, without a step.
-            while going.iter_mut().fold(false, |any, state| state.sharpen(tolerance) || any) {
+            // (All of them, so no `any`.)
+            while going.iter_mut().filter_map(|state| state.sharpen(tolerance).then_some(())).count() > 0 {
                 going.par_iter_mut().for_each(|state| self.settle(state));
                 self.gradients(&mut going, round, check)?;
             }
