@@ -34,12 +34,12 @@ lint:
 rust:
 	$(STAGE) rust cargo test
 
-# What depends on the instruction set, once more on each that this processor has besides its best: laws, golden values, oracles. Means and variances over seeds do not.
-ISA_TESTS := laws:: golden:: oracle:: svm:: sequences:: liftings::
+# (For the whole workspace, so that what `rust` has built is used.) What depends on the instruction set, once more on each that this processor has besides its best: laws, golden values, oracles. Means and variances over seeds do not.
+ISA_TESTS := laws:: golden:: oracle:: svm:: losses:: strategies:: sequences:: liftings::
 
 isa:
-	$(STAGE) portable env BOCHNER_ISA=portable sh -ec 'cargo test -q -p bochner --lib; cargo test -q -p bochner --test suite -- $(ISA_TESTS)'
-	$(STAGE) avx2 env BOCHNER_ISA=avx2 sh -ec 'cargo test -q -p bochner --lib; cargo test -q -p bochner --test suite -- $(ISA_TESTS)'
+	$(STAGE) portable env BOCHNER_ISA=portable sh -ec 'cargo test -q --lib; cargo test -q --test suite -- $(ISA_TESTS)'
+	$(STAGE) avx2 env BOCHNER_ISA=avx2 sh -ec 'cargo test -q --lib; cargo test -q --test suite -- $(ISA_TESTS)'
 
 examples:
 	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q -p bochner --example $$e; done'

@@ -79,7 +79,7 @@ def name(estimator):
         KernelClassifier(kernel="laplace(scale=4)", regularization=1e-3, standardize=False),
         KernelClassifier(loss="logistic", n_components=64),
         KernelRegressor(loss="huber", n_components=64, regularization=1e-2),
-        KernelRegressor(loss="quantile(level=0.5)", n_components=64, regularization=1e-2),
+        KernelRegressor(loss="quantile(level=0.5)", n_components=64, regularization=1e-3),
         KernelClassifier(loss="squared_hinge"),
         KernelClassifier(loss="hinge", regularization=1e-3),
         KernelClassifier(kernel="laplace", method="binning", loss="squared_hinge", n_components=50),
