@@ -134,6 +134,7 @@ class Model:
         folds: int = 5,
         standardize: bool = True,
         tolerance: float | None = None,
+        budget: float | None = None,
         start: Model | None = None,
         columns: list[str] | None = None,
         target: str = "",
@@ -197,6 +198,8 @@ class Model:
     def has_intercept(self) -> bool | None: ...
     @property
     def curve(self) -> list[tuple[float, float]]: ...
+    @property
+    def plan(self) -> str | None: ...
     @property
     def degrees_of_freedom(self) -> float | None: ...
     @property

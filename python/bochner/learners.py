@@ -109,6 +109,7 @@ class _KernelLearner(SavedModel):
         "folds": [Interval(Integral, 2, 64, closed="both")],
         "standardize": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
+        "budget": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
     }
@@ -146,6 +147,7 @@ class _KernelLearner(SavedModel):
             folds=int(self.folds),
             standardize=bool(self.standardize),
             tolerance=float(self.tol),
+            budget=None if self.budget is None else float(self.budget),
             start=getattr(self, "_model", None) if self.warm_start else None,
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
@@ -167,6 +169,7 @@ class _KernelLearner(SavedModel):
             self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.error_scale_ = model.minimised
         self.kernel_ = model.kernel
         self.n_components_ = model.features
+        self.plan_ = None if model.plan is None else json.loads(model.plan)
         self.certificate_ = Certificate.from_json(model.certificate, model.certificate_text)
         return self
 
@@ -202,7 +205,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     scale : float or array-like of shape (n_features,), default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
+        Features, D. None means as many as pay: they are doubled, from 512 on, while the error on left-out rows falls by more than chance; few distinct rows (up to
+        2,048) become landmarks, all of them. For binning, grids; None means 256 or fewer.
     method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
         How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
         with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
@@ -220,6 +224,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    budget : float, default=None
+        Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
+        about a minute of two processor cores, which is the same on any machine, and so is the model.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
@@ -255,6 +262,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         The kernel with its width, as text.
     n_components_ : int
         Features, D.
+    plan_ : dict
+        All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
     n_features_in_ : int
@@ -302,6 +311,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         folds=5,
         standardize=True,
         tol=1e-4,
+        budget=None,
         warm_start=False,
         random_state=0,
         n_jobs=None,
@@ -318,6 +328,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.folds = folds
         self.standardize = standardize
         self.tol = tol
+        self.budget = budget
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -460,7 +471,8 @@ class KernelClassifier(Classifies, _KernelLearner):
     scale : float or array-like of shape (n_features,), default=None
         The width of the Laplace kernel, in the units of the rows after standardization: gamma = 1 / scale. An array has one for each column.
     n_components : int, default=None
-        Features, D. None means 2,048, or one for each distinct row where that is less. For binning, grids; None means 256 or fewer.
+        Features, D. None means as many as pay: they are doubled, from 512 on, while the error on left-out rows falls by more than chance; few distinct rows (up to
+        2,048) become landmarks, all of them. For binning, grids; None means 256 or fewer.
     method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
         How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
         with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
@@ -481,6 +493,9 @@ class KernelClassifier(Classifies, _KernelLearner):
         Factors of the weights of rows, by class; ``"balanced"`` is n / (classes × rows of the class), as everywhere in scikit-learn.
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    budget : float, default=None
+        Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
+        about a minute of two processor cores, which is the same on any machine, and so is the model.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
@@ -519,6 +534,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         The kernel with its width, as text.
     n_components_ : int
         Features, D.
+    plan_ : dict
+        All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
     n_features_in_ : int
@@ -573,6 +590,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         standardize=True,
         class_weight=None,
         tol=1e-4,
+        budget=None,
         warm_start=False,
         random_state=0,
         n_jobs=None,
@@ -590,6 +608,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.standardize = standardize
         self.class_weight = class_weight
         self.tol = tol
+        self.budget = budget
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -30,12 +30,12 @@ impl Model {
     /// Fits to rows and targets; what is not given is chosen from the data.
     ///
     /// `labels` makes it a classification, `targets` then being positions in them. `kernel` is a text with a width, or
-    /// "gaussian" or "laplace" for a width by cross-validation; `regularization` is λ, or none for one by
+    /// "gaussian", "laplace" or "exponential" for a width by cross-validation, "auto" for the best of them; `regularization` is λ, or none for one by
     /// cross-validation; `start` is a model to go on from.
     #[staticmethod]
     #[pyo3(signature = (
         rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, tolerance=None, start=None, columns=None, target="", threads=0, verbose=0
+        folds=5, standardize=true, tolerance=None, budget=None, start=None, columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -52,6 +52,7 @@ impl Model {
         folds: usize,
         standardize: bool,
         tolerance: Option<f64>,
+        budget: Option<f64>,
         start: Option<PyRef<'_, Model>>,
         columns: Option<Vec<String>>,
         target: &str,
@@ -69,6 +70,7 @@ impl Model {
             precision: None,
             standardise: standardize,
             tolerance,
+            budget,
         };
         let auto = match &columns {
             Some(names) => auto.bind(names).map_err(to_python)?,
@@ -279,6 +281,14 @@ impl Model {
     }
 
     /// tr S(S + λI)⁻¹; none for a map alone.
+    /// What was settled before the fit, as JSON; none where nothing was left open.
+    #[getter]
+    fn plan(&self) -> PyResult<Option<String>> {
+        let plan = self.inner.training().and_then(|training| training.plan.as_ref());
+        plan.map(|plan| serde_json::to_string(plan).map_err(|e| PyValueError::new_err(e.to_string())))
+            .transpose()
+    }
+
     #[getter]
     fn degrees_of_freedom(&self) -> Option<f64> {
         self.inner.training().and_then(bochner::model::Training::degrees_of_freedom)

@@ -28,7 +28,8 @@ Examples:
   bochner predict houses.bochner new.csv > prices.csv           one line for each row
   bochner transform news.libsvm --map sparse -o small.npy       features of rows, for other programs
   bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
-  bochner plan --rows 100000 --columns 100                      what a job of that shape costs
+  bochner plan houses.csv --target price                        what a fit will cost
+  bochner strategies --rows 100000 --columns 100                what gradient descent costs, six ways
 
 Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.";
 
@@ -47,8 +48,10 @@ pub(crate) enum Command {
     /// What kernels there are, and what an expression of them becomes
     #[command(subcommand)]
     Kernel(KernelCommand),
-    /// What a job will cost, by each of six strategies
+    /// What a fit will cost, before it is made
     Plan(PlanArgs),
+    /// What kernel gradient descent costs, by each of six strategies
+    Strategies(StrategiesArgs),
     /// An experiment on data that come with the program
     Demo(DemoArgs),
 }
@@ -97,25 +100,21 @@ pub(crate) struct MapArgs {
     pub(crate) unsigned: bool,
 }
 
-/// Learn to predict a column of a file
+/// What is learnt from a file, and how.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = FIT_EXAMPLES)]
-pub(crate) struct FitArgs {
+pub(crate) struct LearnArgs {
     /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
     pub(crate) data: PathBuf,
     /// The column to predict: "target", the label, for LIBSVM files; x0, x1, … for NPY files, or another .npy file with the targets
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Where to write the model
-    #[arg(long, short, value_name = "MODEL")]
-    pub(crate) output: PathBuf,
     /// A column not to learn from; may be repeated
     #[arg(long, value_name = "COLUMN")]
     pub(crate) ignore: Vec<String>,
     /// Whether the target is a number or a class
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) task: TaskArg,
-    /// gaussian or laplace to have the width tuned, or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
+    /// gaussian, laplace or exponential to have the width tuned, auto for the best of them, or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
     #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "gaussian")]
     pub(crate) kernel: KernelChoice,
     /// How a column of text becomes numbers that every kernel can look at, such as 'message=words(from=1,to=2)'; rows have length 1; may be repeated
@@ -126,9 +125,15 @@ pub(crate) struct FitArgs {
     /// What is minimised: squares; for classes logistic, squared-hinge, hinge; for numbers huber(epsilon=1.35), quantile(level=0.5), insensitive(epsilon=0.1)
     #[arg(long, default_value = "squares")]
     pub(crate) loss: Loss,
-    /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows; 256 grids for binning]
+    /// Number of features D: more is closer to the kernel; time grows with D² [default: doubled while the error on left-out rows falls; 256 grids for binning]
     #[arg(long, short = 'D', value_name = "D")]
     pub(crate) features: Option<usize>,
+    /// Time for the whole fit, such as 60s or 5m: kernel and D are searched for as long as it allows [default: an amount of work, about a minute]
+    #[arg(long, value_name = "TIME", value_parser = value::seconds)]
+    pub(crate) budget: Option<f64>,
+    /// A plan, or a model whose plan to take: with the same rows it gives the same model again
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "features", "budget", "lambda", "folds", "seed", "loss", "precision", "no_standardise", "map"])]
+    pub(crate) plan: Option<PathBuf>,
     /// Regularisation λ in (1/n)Σ loss + λ‖w‖² [default: chosen by cross-validation]
     #[arg(long, value_name = "L", value_parser = value::positive, allow_negative_numbers = true, conflicts_with = "folds")]
     pub(crate) lambda: Option<f64>,
@@ -154,6 +159,17 @@ pub(crate) struct FitArgs {
     pub(crate) max_memory: Option<u64>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+}
+
+/// Learn to predict a column of a file
+#[derive(Debug, ClapArgs)]
+#[command(after_help = FIT_EXAMPLES)]
+pub(crate) struct FitArgs {
+    #[command(flatten)]
+    pub(crate) learn: LearnArgs,
+    /// Where to write the model
+    #[arg(long, short, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Running")]
     pub(crate) json: bool,
@@ -331,10 +347,30 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// What a job will cost, by each of six strategies
+/// What a fit will cost, before it is made
 #[derive(Debug, ClapArgs)]
 #[command(after_help = PLAN_EXAMPLES)]
 pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) learn: LearnArgs,
+    /// Rates of a machine: those in the file, which is written if it is not there [default: measured, in less than a second]
+    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    pub(crate) machine: Option<PathBuf>,
+    /// Print one JSON object instead of the table
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  bochner plan houses.csv --target price
+  bochner plan houses.csv --target price --budget 60s --max-memory 2GiB
+  bochner plan cover.csv --target cover --features 4096 --machine this.json";
+
+/// What kernel gradient descent costs, by each of six strategies
+#[derive(Debug, ClapArgs)]
+#[command(after_help = STRATEGIES_EXAMPLES)]
+pub(crate) struct StrategiesArgs {
     #[command(flatten)]
     pub(crate) shape: ShapeArgs,
     /// What similarity means: whether it has finitely many features of its own decides what can be done
@@ -375,11 +411,11 @@ pub(crate) struct ShapeArgs {
     pub(crate) outputs: u64,
 }
 
-const PLAN_EXAMPLES: &str = "\
+const STRATEGIES_EXAMPLES: &str = "\
 Examples:
-  bochner plan --rows 100000 --columns 100
-  bochner plan --rows 20000 --columns 50000 --entries 2000000 --kernel linear --steps 200000
-  bochner plan --rows 60000 --columns 784 --kernel 'poly(degree=2,c=1)' --features 4096 --max-memory 8GiB";
+  bochner strategies --rows 100000 --columns 100
+  bochner strategies --rows 20000 --columns 50000 --entries 2000000 --kernel linear --steps 200000
+  bochner strategies --rows 60000 --columns 784 --kernel 'poly(degree=2,c=1)' --features 4096 --max-memory 8GiB";
 
 /// The value for two rows.
 #[derive(Debug, ClapArgs)]

@@ -45,6 +45,13 @@ impl Cached {
     }
 }
 
+impl Cached {
+    /// Whether all blocks are kept.
+    pub(crate) fn is_held(&self) -> bool {
+        self.blocks.is_some()
+    }
+}
+
 /// The columns that are passed on.
 fn chosen(kept: &[usize], table: Table) -> Table {
     let mut columns: Vec<Option<Column>> = table.columns.into_iter().map(Some).collect();

@@ -21,6 +21,7 @@ mod exit;
 mod fit;
 mod inspect;
 mod kernel;
+mod learn;
 mod map;
 mod metrics;
 mod output;
@@ -28,6 +29,7 @@ mod plan;
 mod predict;
 mod progress;
 mod report;
+mod strategies;
 mod target;
 mod text;
 mod transform;
@@ -108,6 +110,7 @@ fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> 
         Command::Inspect(args) => inspect::run(args, console),
         Command::Kernel(command) => kernel::run(command, console),
         Command::Plan(args) => plan::run(args, console),
+        Command::Strategies(args) => strategies::run(args, console),
         Command::Demo(args) => demo::run(args, console),
     }
 }

@@ -1,128 +1,84 @@
-//! `bochner plan`: what a job of some shape costs, by each strategy, before there is any data.
+//! `bochner plan`: what a fit will cost, before it is made.
 
-use bochner::plan::{Counts, Speed, StrategyTable, exact_features};
-use bochner::{MapSpec, Method, Strategy, Workload};
+use std::path::Path;
+
+use bochner::Auto;
+use bochner::learn::Outlook;
+use bochner::plan::Machine;
 use serde::Serialize;
 
-use crate::args::{PlanArgs, PrecisionArg};
+use crate::args::PlanArgs;
 use crate::console::Console;
 use crate::exit::Failure;
+use crate::learn::Job;
+use crate::progress::Progress;
 use crate::text;
 
 /// Runs the command.
 pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failure> {
-    let workload = workload(&args)?;
-    let table = workload.table(Speed::default(), args.max_memory);
-    if args.json {
-        return console.json(&Planned::new(&args, &table));
+    let (json, kept, job) = (args.json, args.machine, Job::check(args.learn)?);
+    let progress = Progress::new(&console.messages, job.run.quiet);
+    let engine = progress.engine(&job.run, job.max_memory);
+    let machine = match &kept {
+        Some(path) => replayed(path, || Ok(Machine::measure(&engine)?))?,
+        None => Machine::measure(&engine)?,
+    };
+    let opened = job.open(&engine, || Ok(()))?;
+    let auto = &opened.recipe.auto;
+    let (outlook, columns) = job.with_rows(&engine, &opened, |rows, columns| {
+        Ok((auto.forecast(&engine, rows, &machine, opened.reading())?, columns.count()))
+    })?;
+    if json {
+        return console.json(&Planned { fit: &job.recipe.auto, outlook: &outlook, machine: &machine });
     }
-    console.line(&headline(&args, &workload))?;
+    let (rows, columns) =
+        (text::counted(outlook.rows, "row", "rows"), text::counted(columns as u64, "column", "columns"));
+    console.line(&format!(
+        "{rows} of {columns}, target \"{}\", {} threads",
+        opened.target(),
+        machine.threads
+    ))?;
     console.line("")?;
-    console.line(table.to_string().trim_end())?;
-    console.line("")?;
-    console.line(&conclusion(&table))
-}
-
-fn usage(error: bochner::Error) -> Failure {
-    Failure::Usage(error.to_string())
-}
-
-/// The job that was typed.
-fn workload(args: &PlanArgs) -> Result<Workload, Failure> {
-    let columns = args.shape.columns as usize;
-    args.kernel.check(columns).map_err(usage)?;
-    let method = Method::auto(&args.kernel, args.features);
-    let map = MapSpec { kernel: args.kernel.clone(), method, features: args.features, seed: 0 };
-    let dense = Workload::dense(args.shape.rows, args.shape.columns.into());
-    let workload = Workload {
-        entries: args.shape.entries.unwrap_or(dense.entries),
-        features: map.output_dim(columns) as u64,
-        exact_features: exact_features(&args.kernel, columns).map_err(usage)?,
-        steps: args.steps.unwrap_or(dense.steps),
-        outputs: args.shape.outputs,
-        scalar_bytes: if args.precision == PrecisionArg::Single { 4 } else { 8 },
-        ..dense
+    console.line(&outlook.to_string())?;
+    if outlook.allowed() > 0 {
+        return Ok(());
+    }
+    let (needed, limit) = (outlook.peak_bytes(), outlook.memory_limit);
+    let failure = Failure::from(bochner::Error::Memory { what: "the fit".to_owned(), needed, limit });
+    let smaller = |features: &usize| -> bool {
+        let auto = Auto { features: Some(*features), ..auto.clone() };
+        let outlook = job.with_rows(&engine, &opened, |rows, _| auto.forecast(&engine, rows, &machine, 0.0));
+        outlook.is_ok_and(|outlook| outlook.allowed() > 0)
     };
-    workload.validate().map_err(usage)?;
-    Ok(workload)
+    let fits = std::iter::successors(outlook.fits.first().map(|fit| fit.features / 2), |d| Some(d / 2));
+    Err(match fits.take_while(|d| *d >= 2).map(|d| d / 2 * 2).find(smaller) {
+        Some(features) => failure.hint(format!("--features {features} would fit")),
+        None => failure,
+    })
 }
 
-/// `100,000 steps on 10,000 rows of 100 columns, gaussian(sigma=1): D = 2,048`
-fn headline(args: &PlanArgs, workload: &Workload) -> String {
-    let rows = text::counted(workload.rows, "row", "rows");
-    let columns = text::counted(workload.inputs, "column", "columns");
-    let stored = match args.shape.entries {
-        Some(entries) => format!(" with {} in all", text::counted(entries, "entry", "entries")),
-        None => String::new(),
-    };
-    let steps = text::counted(workload.steps, "step", "steps");
-    let exact = match workload.exact_features {
-        Some(features) => format!("{} of its own", text::count(features)),
-        None => "infinitely many of its own".to_owned(),
-    };
-    let features = text::counted(workload.features, "feature", "features");
-    format!(
-        "stochastic gradient descent: T = {steps} on n = {rows} of d = {columns}{stored}\n{}: D = {features} of a map, {exact}",
-        args.kernel
-    )
-}
-
-/// Which to take.
-fn conclusion(table: &StrategyTable) -> String {
-    let name = |strategy: Option<Strategy>| strategy.map_or_else(|| "none".to_owned(), |s| s.to_string());
-    let (all, exact) = (table.cheapest(|_| true), table.cheapest(Strategy::is_exact));
-    let Speed { multiply_adds_per_second, bytes_per_second } = table.speed;
-    format!(
-        "* the quickest: {}; without approximation: {}. Memory is beyond the data; times are for a nominal processor \
-         of {multiply_adds_per_second:e} multiply-adds and {bytes_per_second:e} bytes a second.",
-        name(all),
-        name(exact)
-    )
-}
-
-#[derive(Serialize)]
-struct Planned {
-    kernel: String,
-    #[serde(flatten)]
-    workload: Workload,
-    speed: Speed,
-    strategies: Vec<Row>,
-    quickest: Option<Strategy>,
-    quickest_exact: Option<Strategy>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    strategy: Strategy,
-    /// Why it cannot be; none if it can.
-    refused: Option<String>,
-    #[serde(flatten)]
-    counts: Option<Counts>,
-    seconds: Option<f64>,
-    asymptotic_time: Option<&'static str>,
-    asymptotic_memory: Option<&'static str>,
-}
-
-impl Planned {
-    fn new(args: &PlanArgs, table: &StrategyTable) -> Planned {
-        let strategies = table.rows.iter().map(|(strategy, figures)| {
-            let known = figures.as_ref().ok();
-            Row {
-                strategy: *strategy,
-                refused: figures.as_ref().err().map(bochner::Error::to_string),
-                counts: known.map(|figures| figures.counts),
-                seconds: known.map(|figures| figures.seconds(table.speed)),
-                asymptotic_time: known.map(|figures| figures.asymptotic_time),
-                asymptotic_memory: known.map(|figures| figures.asymptotic_memory),
-            }
-        });
-        Planned {
-            kernel: args.kernel.to_string(),
-            workload: table.workload,
-            speed: table.speed,
-            strategies: strategies.collect(),
-            quickest: table.cheapest(|_| true),
-            quickest_exact: table.cheapest(Strategy::is_exact),
+/// Rates from a file, or measured and kept there.
+fn replayed(path: &Path, measure: impl FnOnce() -> Result<Machine, Failure>) -> Result<Machine, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            let expected =
+                "expected rates of a machine, as --machine writes them to a file that is not there";
+            Failure::Usage(format!("{}: {error}; {expected}", path.display()))
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let machine = measure()?;
+            let text = serde_json::to_string_pretty(&machine).unwrap_or_default() + "\n";
+            std::fs::write(path, text).map_err(|source| Failure::Write { file: path.to_owned(), source })?;
+            Ok(machine)
         }
+        Err(error) => Err(Failure::Usage(format!("{}: {error}", path.display()))),
     }
+}
+
+#[derive(Serialize)]
+struct Planned<'a> {
+    fit: &'a Auto,
+    #[serde(flatten)]
+    outlook: &'a Outlook,
+    machine: &'a Machine,
 }

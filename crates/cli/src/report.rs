@@ -2,6 +2,7 @@
 
 use bochner::certify::{Bound, Certificate};
 use bochner::encode::{Columns, Text};
+use bochner::learn::Enough;
 use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
 use bochner::solve::Stop;
@@ -81,6 +82,12 @@ impl ModelReport {
     /// `orthogonal Fourier pairs, 2,048 features`
     pub(crate) fn map(&self) -> Line {
         ("map", map(&self.method, self.features))
+    }
+
+    /// Why there are no more features, where it was not asked for so many.
+    pub(crate) fn enough(&self) -> Option<Line> {
+        let plan = self.training.as_ref()?.plan.as_ref()?;
+        (plan.enough != Enough::Given).then(|| ("", plan.enough.to_string()))
     }
 
     /// `text  dna by spectrum(k=5), hashed to 4,096 columns: kernel values within ± 2.2 % …`

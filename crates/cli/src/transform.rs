@@ -26,7 +26,7 @@ use crate::cached::Cached;
 use crate::console::Console;
 use crate::data::{self, Digits, Wanted};
 use crate::exit::Failure;
-use crate::fit::Recipe;
+use crate::learn::Recipe;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::report::{self, TextReport};

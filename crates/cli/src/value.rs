@@ -30,6 +30,8 @@ pub(crate) fn given_kernel(text: &str) -> Result<Kernel, String> {
         KernelChoice::Given(kernel) => return Ok(kernel),
         KernelChoice::Tuned(Family::Gaussian) => "gaussian(sigma=2)",
         KernelChoice::Tuned(Family::Laplace) => "laplace(scale=2)",
+        KernelChoice::Tuned(Family::Exponential) => "exponential(scale=2)",
+        KernelChoice::Any => "gaussian(sigma=2)",
     };
     Err(format!("expected a kernel with its width, as in '{example}': only fit has a target to tune it for"))
 }
@@ -82,6 +84,23 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Seconds: a number of them, or with a unit s, m or min, h.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let wrong = || "expected a time such as 60s, 5m or 1h".to_owned();
+    let text = text.trim();
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    match text[..digits].trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && (number * unit).is_finite() => Ok(number * unit),
+        _ => Err(wrong()),
+    }
+}
+
 /// Powers of 1,024 for K, M, G, T with or without iB, of 1,000 for KB, MB, GB, TB; B or nothing for bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || "expected a size such as 4GiB, 500M or 2e9".to_owned();
@@ -114,6 +133,18 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_with_and_without_units() {
+        for (text, expected) in
+            [("60", 60.0), ("60s", 60.0), ("1.5m", 90.0), ("2 min", 120.0), ("1h", 3600.0)]
+        {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", "-1s", "0", "5 days", "nan", "infs", "1e400"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_in_any_usual_spelling() {

@@ -6,6 +6,7 @@ mod kernel;
 mod npy;
 mod plan;
 mod sequence;
+mod strategies;
 mod transform;
 
 use std::ffi::OsString;

@@ -1,62 +1,86 @@
-//! `bochner plan`: costs of a job by its shape.
+//! `bochner plan`, and the plan of a model: forecasts, budgets, replays.
+
+use std::fs;
+use std::time::Instant;
+
+use bochner_testkit::Chance;
 
 use super::Bench;
 
-#[test]
-fn six_strategies_are_compared_without_data() {
-    let bench = Bench::new();
-    let text =
-        bench.ok("plan --rows 100000 --columns 100 --features 1000 --steps 1000000 --precision double");
-    for expected in [
-        "T = 1,000,000 steps on n = 100,000 rows of d = 100 columns",
-        "gaussian(sigma=1): D = 1,000 features of a map, infinitely many of its own",
-        "① exact            refused: its own features are infinitely many",
-        "④ kernel-cached",
-        "⑥ map-cached *",
-        "n²·d + T·n",
-        "the quickest: map-cached; without approximation: kernel",
-    ] {
-        assert!(text.contains(expected), "{expected} in\n{text}");
+/// y = sin x₁ + x₂, some noise: 3,000 rows, more than become landmarks.
+fn waves(bench: &Bench, rows: usize) {
+    let mut chance = Chance::new(1);
+    let mut text = "a,b,y\n".to_owned();
+    for _ in 0..rows {
+        let (a, b) = (6.0 * chance.uniform(), chance.uniform());
+        let y = a.sin() + b + 0.1 * chance.uniform();
+        text += &format!("{a},{b},{y}\n");
     }
-    let words = "plan --rows 1000 --columns 20 --kernel poly(degree=2,c=1) --features 64 --steps 5000 --precision double --json";
-    let found = bench.json(words);
-    assert_eq!(found["exact_features"].as_u64(), Some(231), "C(22, 2)");
-    let cost = |k: usize, name: &str| found["strategies"][k][name].as_u64().unwrap();
-    // T·d·D′ for features, scores and moves, and the scale at the end.
-    assert_eq!(cost(0, "multiply_adds"), 5000 * 20 * 231 + 2 * 5000 * 231 + 231);
-    assert_eq!(cost(3, "multiply_adds"), 1000 * 1000 * 20 + 5000 * 1001 + 1000);
-    assert_eq!(cost(3, "memory_bytes"), 8 * (1000 * 1000 + 1000));
-    assert_eq!(found["strategies"][5]["strategy"].as_str(), Some("map-cached"));
-    assert_eq!(found["strategies"][4]["asymptotic_memory"].as_str(), Some("d·D"));
-
-    // Single precision keeps half, a limit refuses, sparse rows cost their entries.
-    let found = bench.json("plan -r 1000 -c 20 --max-memory 1M --steps 5000 --json");
-    let gram = &found["strategies"][3];
-    assert!(gram["refused"].as_str().unwrap().contains("may be used"), "{gram}");
-    assert!(gram["multiply_adds"].is_null(), "{gram}");
-    let found = bench.json("plan -r 1000 -c 50000 --entries 30000 --steps 5000 --json");
-    assert_eq!(found["strategies"][2]["multiply_adds"].as_u64(), Some(5000 * 30_000 + 5000 * 1001 + 1000));
+    bench.file("waves.csv", text);
 }
 
 #[test]
-fn shapes_that_cannot_be_are_refused() {
+fn a_fit_is_forecast_without_being_made() {
     let bench = Bench::new();
-    for (words, expected) in [
-        ("plan --rows 0 --columns 3", "expected rows to be at least 1, found 0"),
-        (
-            "plan --rows 10 --columns 3 --entries 31",
-            "expected entries to be at most rows × columns, found 31",
-        ),
-        ("plan --rows 10 --columns 3 --kernel linear[5]", "expected a column below 3, found 5"),
-        ("plan --rows 10 --columns 0", "expected columns to be at least 1"),
-        ("plan --rows 10 --columns 3 --features 0", "expected features to be at least 1"),
-        ("plan --rows 10 --columns 3 --kernel gaussian", "gaussian(sigma=2)"),
-        ("plan --columns 3", "--rows"),
-    ] {
-        let ran = bench.run(words);
-        assert!(ran.code == 2 && ran.err.contains(expected), "{words}: {ran:?}");
+    waves(&bench, 3000);
+    let text = bench.ok("plan @waves.csv --target y -q");
+    for expected in
+        ["3,000 rows of 2 columns", "multiply-adds", "512", "2048", "the search for kernel and width"]
+    {
+        assert!(text.contains(expected), "{expected} in\n{text}");
     }
-    // Numbers beyond all measure are numbers.
-    let text = bench.ok("plan --rows 18446744073709551615 --columns 4294967295");
-    assert!(text.contains("⑥ map-cached"), "{text}");
+    // Kept rates give the same forecast again.
+    let words = "plan @waves.csv --target y --features 256 --machine @machine.json --json -q";
+    let (first, second) = (bench.json(words), bench.json(words));
+    assert_eq!(first["fits"][0]["phases"], second["fits"][0]["phases"]);
+    assert_eq!(first["fits"].as_array().unwrap().len(), 1);
+    let peak = first["fits"][0]["peak_bytes"].as_u64().unwrap();
+    assert!(peak > 256 * 256 * 8 && peak < 1 << 28, "{peak}");
+    // What does not fit is refused with what would.
+    let ran = bench.run("plan @waves.csv --target y --features 8192 --max-memory 100M -q");
+    assert!(ran.code == 4 && ran.err.contains("--features") && ran.err.contains("100.0 MiB"), "{ran:?}");
+    let ran = bench.run("plan @waves.csv --target y --machine @waves.csv -q");
+    assert!(ran.code == 2 && ran.err.contains("expected rates of a machine"), "{ran:?}");
+}
+
+#[test]
+fn a_plan_replays_to_the_same_bytes() {
+    let bench = Bench::new();
+    waves(&bench, 3000);
+    let found = bench.json("fit @waves.csv --target y -o @first.bochner --json -q");
+    let plan = &found["training"]["plan"];
+    assert!(plan["trials"].as_array().unwrap().len() > 7, "{plan}");
+    assert!(plan["fit"]["features"].as_u64().unwrap() >= 512, "{plan}");
+    bench.file("plan.json", plan.to_string());
+    for from in ["@plan.json", "@first.bochner"] {
+        bench.ok(&format!("fit @waves.csv --target y --plan {from} -o @second.bochner -q"));
+        // But for what was tried, which a replay does not try again.
+        let [first, second] = ["first", "second"].map(|name| {
+            let text = bench.ok(&format!("predict @{name}.bochner @waves.csv -q"));
+            text
+        });
+        assert_eq!(first, second);
+        bench.ok(&format!("fit @waves.csv --target y --plan {from} -o @third.bochner --threads 1 -q"));
+        let read = |name: &str| fs::read(bench.path(name)).unwrap();
+        assert!(read("second.bochner") == read("third.bochner"), "{from}");
+    }
+    let ran = bench.run("fit @waves.csv --target y --plan @waves.csv -o @x.bochner -q");
+    assert!(ran.code == 2 && ran.err.contains("expected a plan"), "{ran:?}");
+    let ran = bench.run("fit @waves.csv --target y --plan @plan.json --features 64 -o @x.bochner -q");
+    assert!(ran.code == 2 && ran.err.contains("--features"), "{ran:?}");
+}
+
+/// A budget of a second is kept, give or take what a shared machine may add: no fit is begun that is expected to overrun it.
+#[test]
+fn a_budget_ends_the_search() {
+    let bench = Bench::new();
+    waves(&bench, 20_000);
+    let started = Instant::now();
+    let found = bench.json("fit @waves.csv --target y -o @short.bochner --budget 1s --json -q");
+    let seconds = started.elapsed().as_secs_f64();
+    let trials = found["training"]["plan"]["trials"].as_array().unwrap().len();
+    assert!(seconds < 30.0, "{seconds} s");
+    assert!(trials >= 2, "{found}");
+    let ran = bench.run("fit @waves.csv --target y -o @x.bochner --budget soon");
+    assert!(ran.code == 2 && ran.err.contains("expected a time such as 60s"), "{ran:?}");
 }

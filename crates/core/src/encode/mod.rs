@@ -16,10 +16,13 @@ pub use tables::{TableRows, rows_of};
 
 use crate::sweep::BLOCK;
 use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use serde::{Deserialize, Serialize};
+
 use crate::{Engine, Error, Event, Kernel, Result};
 
 /// The precision of rows and features. Sums and coefficients are double in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// f32: half the memory, twice the speed; features good to seven digits.
     #[default]

@@ -1,18 +1,21 @@
 //! From rows as they are to a model, with everything chosen that was not given.
 //!
 //! ```text
-//! pass 1   column means and deviations, a sample of rows
-//!          standardise; width of the kernel on the sample
-//! pass 2   features and their sums;  λ by cross-validation
+//! pass 1     column means and deviations, a sample of rows
+//!            standardise; kernel and width on the sample
+//! pass 2, …  features and their sums;  λ by cross-validation;  once more with twice the features while that helps
 //! ```
 
 use std::str::FromStr;
 
-use super::{Bandwidth, Family, Linear, Ridge};
+use serde::{Deserialize, Serialize};
+
+use super::tune::{Clock, Enough, Family, Growth, Outlook, Plan, Trial, WidthSearch, search_seconds};
+use super::{Linear, Ridge};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
-use crate::plan::Cost;
+use crate::plan::{Cost, Forecast, Machine};
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
@@ -20,15 +23,18 @@ use crate::table::ColumnInfo;
 use crate::{Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KernelChoice {
     /// This one.
     Given(Kernel),
     /// The width is chosen by cross-validation around the median distance.
     Tuned(Family),
+    /// The family too.
+    Any,
 }
 
-/// The name of a family alone asks for a width; anything else is a kernel.
+/// The name of a family alone asks for a width, `auto` for both; anything else is a kernel.
 impl FromStr for KernelChoice {
     type Err = Error;
 
@@ -36,19 +42,22 @@ impl FromStr for KernelChoice {
         match text.trim() {
             "gaussian" => Ok(KernelChoice::Tuned(Family::Gaussian)),
             "laplace" => Ok(KernelChoice::Tuned(Family::Laplace)),
+            "exponential" => Ok(KernelChoice::Tuned(Family::Exponential)),
+            "auto" => Ok(KernelChoice::Any),
             text => text.parse().map(KernelChoice::Given),
         }
     }
 }
 
 /// A fit with everything chosen from the data that is not given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Auto {
     /// The kernel.
     pub kernel: KernelChoice,
     /// The method; none for [`Method::auto`].
     pub method: Option<Method>,
-    /// D; none for 2,048, or the number of distinct rows where that is less; 256 grids for binning.
+    /// D; none for as many as pay: doubled while the error on left-out rows falls, one for each distinct row where these are few; 2,048 where λ is given, 256 grids for binning.
     pub features: Option<usize>,
     /// What is minimised.
     pub loss: Loss,
@@ -62,7 +71,21 @@ pub struct Auto {
     pub standardise: bool,
     /// What may be left to gain, as a part of the objective, where steps are made; none for the learner's own.
     pub tolerance: Option<f64>,
+    /// Seconds that a fit may take while something is left open; none for a fixed amount of work, which is the same on any machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
 }
+
+/// D of the first fit (and of the smallest that a budget may make of it), and of the last at most.
+const FIRST: usize = 512;
+const LEAST: usize = 64;
+const MOST: usize = 16_384;
+
+/// Multiply-adds that are done in less time than it takes to measure how long they take.
+const QUICK: f64 = 1e10;
+
+/// Distinct rows that become landmarks, all of them, where nothing is said of the method.
+const FEW: usize = 2048;
 
 impl Default for Auto {
     fn default() -> Self {
@@ -76,6 +99,7 @@ impl Default for Auto {
             precision: None,
             standardise: true,
             tolerance: None,
+            budget: None,
         }
     }
 }
@@ -88,31 +112,136 @@ impl Auto {
 
     /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
     pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
+        if let Some(plan) = start.and_then(|model| model.training()?.plan.as_ref())
+            && self.is_open()
+        {
+            return self.settled_as(&plan.fit).fit_from(engine, source, start);
+        }
+        let clock = Clock::start(self.budget);
         self.check(engine, source)?;
         let (scaling, sample) = self.look(engine, source)?;
-        let kernel = match &self.kernel {
-            KernelChoice::Given(kernel) => kernel.clone(),
-            KernelChoice::Tuned(family) => {
-                Bandwidth::default().choose(engine, *family, &sample, self.seed)?
+        let (settled, trials) = self.with_kernel(engine, &sample, clock)?;
+        let precision = self.precision(source);
+        let scaled;
+        let rows: &dyn Source = match &scaling {
+            None if precision.bytes() == source.scalar_bytes() => source,
+            None => {
+                scaled = self.rounded(source);
+                &scaled
+            }
+            Some(scaling) => {
+                scaled = Scaled::new(source, scaling.clone(), precision);
+                &scaled
             }
         };
-        let learner = self.learner(kernel, default_features(self.most_features(), &sample));
-        let precision = self.precision(source);
-        match scaling {
-            None if precision.bytes() == source.scalar_bytes() => {
-                learner.fit_with(engine, source, &sample, start)
+        let (model, plan) = settled.grown(engine, rows, &sample, start, clock, trials)?;
+        let fit = Auto { precision: Some(precision), budget: None, ..plan.fit };
+        let model = model.with_plan(Plan { fit, ..plan });
+        Ok(match scaling {
+            Some(scaling) => model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)),
+            None => model,
+        })
+    }
+
+    /// Whether kernel or D are to be found.
+    fn is_open(&self) -> bool {
+        self.features.is_none() || !matches!(self.kernel, KernelChoice::Given(_))
+    }
+
+    /// The same with what is open as in another.
+    fn settled_as(&self, other: &Auto) -> Auto {
+        let kernel = if let KernelChoice::Given(_) = self.kernel { &self.kernel } else { &other.kernel };
+        let (method, features) = match self.features {
+            Some(features) => (self.method, Some(features)),
+            None => (self.method.or(other.method), other.features),
+        };
+        Auto { kernel: kernel.clone(), method, features, ..self.clone() }
+    }
+
+    /// The same with its kernel, and what was tried to find it.
+    fn with_kernel(&self, engine: &Engine, sample: &Sample, clock: Clock) -> Result<(Auto, Vec<Trial>)> {
+        let families = match &self.kernel {
+            KernelChoice::Given(_) => return Ok((self.clone(), Vec::new())),
+            KernelChoice::Tuned(family) => std::slice::from_ref(family),
+            KernelChoice::Any => &Family::ALL,
+        };
+        let search = WidthSearch { engine, sample, loss: self.loss, seed: self.seed, clock };
+        let (kernel, trials) = search.best_of(families)?;
+        Ok((Auto { kernel: KernelChoice::Given(kernel), ..self.clone() }, trials))
+    }
+
+    /// A model with as many features as pay, and the plan that says so. The kernel is given.
+    fn grown(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        sample: &Sample,
+        start: Option<&Model>,
+        clock: Clock,
+        mut trials: Vec<Trial>,
+    ) -> Result<(Model, Plan)> {
+        let kernel = self.anchor();
+        let with = |auto: Auto, start: Option<&Model>| -> Result<(Model, Auto)> {
+            let learner = auto.learner(kernel.clone(), auto.most_features());
+            Ok((learner.fit_with(engine, source, sample, start)?, auto))
+        };
+        let settled = |method: Method, features: usize| Auto {
+            method: Some(method),
+            features: Some(features),
+            ..self.clone()
+        };
+        let distinct = sample.len().next_multiple_of(2).max(32);
+        let spec = self.map(kernel.clone(), default_features(self.most_features(), sample));
+        let is_few = sample.is_whole() && sample.len() <= FEW;
+        let (fit, enough) = if self.features.is_some() || !grows(&spec, source.input_dim()) {
+            (settled(spec.method, spec.features), Enough::Given)
+        } else if is_few && self.method.is_none() && matches!(spec.method, Method::Fourier { .. }) {
+            (settled(Method::LANDMARKS, sample.len()), Enough::Exact)
+        } else if self.lambda.folds() == 1 {
+            (settled(spec.method, spec.features), Enough::Given)
+        } else {
+            let most = match spec.method {
+                Method::Landmarks { .. } => spec.features,
+                _ if sample.is_whole() => distinct.min(MOST),
+                _ => MOST,
+            };
+            let at = |features: usize| self.method_at(&kernel, features);
+            let cost =
+                |features| settled(at(features), features).learner(kernel.clone(), features).plan(source);
+            let rows = source.row_count().unwrap_or(sample.population());
+            let mut first = FIRST.min(most);
+            if let Some(left) = clock.left()
+                && cost(first)?.multiply_adds(rows) > QUICK
+            {
+                let machine = Machine::measure(engine)?;
+                let seconds = |features: usize| -> Result<f64> {
+                    let learner = settled(at(features), features).learner(kernel.clone(), features);
+                    Ok(learner.forecast(source, rows, &machine, 0.0)?.seconds())
+                };
+                while first > LEAST && seconds(first)? > left {
+                    first /= 2;
+                }
             }
-            None => learner.fit_with(engine, &self.rounded(source), &sample, start),
-            Some(scaling) => {
-                let model = learner.fit_with(
-                    engine,
-                    &Scaled::new(source, scaling.clone(), precision),
-                    &sample,
-                    start,
-                )?;
-                Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
-            }
-        }
+            let growth = Growth { engine, clock, rows, first, most, cost: &cost };
+            let (best, tried, enough) =
+                growth.run(|features| Ok(with(settled(at(features), features), start)?.0))?;
+            trials.extend(tried.into_iter().map(|(features, error, deviation)| Trial {
+                kernel: kernel.clone(),
+                features,
+                rows: sample.population(),
+                error,
+                deviation,
+            }));
+            let fit = settled(at(best.features), best.features);
+            return Ok((best.model, Plan { fit, trials, enough }));
+        };
+        let (model, fit) = with(fit, start)?;
+        Ok((model, Plan { fit, trials, enough }))
+    }
+
+    /// The method for D features.
+    fn method_at(&self, kernel: &Kernel, features: usize) -> Method {
+        self.method.unwrap_or_else(|| Method::auto(kernel, features))
     }
 
     /// The map alone, which looks at no target, with how rows are scaled for it and how far it is from the kernel. D is [`MapSpec::FEATURES`] where it is not given.
@@ -123,7 +252,7 @@ impl Auto {
         engine: &Engine,
         source: &dyn Source,
     ) -> Result<(Map, Option<Scaling>, Certificate)> {
-        if let KernelChoice::Tuned(_) = self.kernel {
+        if matches!(self.kernel, KernelChoice::Tuned(_) | KernelChoice::Any) {
             return Err(Error::Unsupported {
                 what: "a map of a kernel without its width".to_owned(),
                 reason: "there is no target to tune it for",
@@ -213,6 +342,47 @@ impl Auto {
         Ok(cost)
     }
 
+    /// What fitting will take on a machine, where a pass over the source takes `reading` seconds by itself: the search for a kernel, and a fit for each D that may be tried.
+    pub fn forecast(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        machine: &Machine,
+        reading: f64,
+    ) -> Result<Outlook> {
+        let rows = source.row_count().unwrap_or(0);
+        let rounded = self.rounded(source);
+        let kernel = self.anchor();
+        let open = self.features.is_none() && grows(&self.spec(), source.input_dim());
+        let most = rows.next_multiple_of(2).clamp(32, MOST as u64) as usize;
+        let sizes: Vec<usize> = if open && self.lambda.folds() > 1 {
+            if self.method.is_none() && rows <= FEW as u64 {
+                vec![rows as usize]
+            } else {
+                std::iter::successors(Some(FIRST.min(most)), |d| (*d < most).then(|| (2 * d).min(most)))
+                    .collect()
+            }
+        } else {
+            vec![self.features.unwrap_or_else(|| self.most_features().min(most))]
+        };
+        let fits = sizes.into_iter().map(|features| {
+            let method = if open && rows <= FEW as u64 && self.method.is_none() {
+                Method::LANDMARKS
+            } else {
+                self.method_at(&kernel, features)
+            };
+            let auto = Auto { method: Some(method), features: Some(features), ..self.clone() };
+            auto.learner(kernel.clone(), features).forecast(&rounded, rows, machine, reading)
+        });
+        let fits = fits.collect::<Result<Vec<Forecast>>>()?;
+        let search = match self.kernel {
+            KernelChoice::Given(_) => 0.0,
+            KernelChoice::Tuned(_) => search_seconds(1, rows, source.input_dim(), machine),
+            KernelChoice::Any => search_seconds(Family::ALL.len(), rows, source.input_dim(), machine),
+        };
+        Ok(Outlook { rows, search, fits, memory_limit: engine.memory_limit(), budget: self.budget })
+    }
+
     /// The map that will be made, with width 1 where it is still to be chosen.
     pub fn spec(&self) -> MapSpec {
         self.map(self.anchor(), self.most_features())
@@ -241,14 +411,14 @@ impl Auto {
     fn anchor(&self) -> Kernel {
         match &self.kernel {
             KernelChoice::Given(kernel) => kernel.clone(),
-            KernelChoice::Tuned(Family::Gaussian) => Kernel::gaussian(1.0),
-            KernelChoice::Tuned(Family::Laplace) => Kernel::laplace(1.0),
+            KernelChoice::Tuned(family) => family.unit(),
+            KernelChoice::Any => Family::Gaussian.unit(),
         }
     }
 
     fn map(&self, kernel: Kernel, features: usize) -> MapSpec {
         let features = self.features.unwrap_or(features);
-        let method = self.method.unwrap_or_else(|| Method::auto(&kernel, features));
+        let method = self.method_at(&kernel, features);
         MapSpec { kernel, method, features, seed: self.seed }
     }
 
@@ -274,6 +444,18 @@ impl Auto {
     }
 }
 
+/// Whether a map has more features where more are asked for, each nearer to the kernel.
+fn grows(spec: &MapSpec, inputs: usize) -> bool {
+    match spec.method {
+        Method::Fourier { .. } | Method::Landmarks { .. } | Method::Sketch { .. } => true,
+        Method::Compiled { .. } => {
+            let size = |features| MapSpec { features, ..spec.clone() }.output_dim(inputs);
+            size(FIRST) < size(2 * FIRST)
+        }
+        _ => false,
+    }
+}
+
 /// The learner of a loss.
 enum Learner {
     Ridge(Ridge),
@@ -292,6 +474,21 @@ impl Learner {
         match self {
             Learner::Ridge(ridge) => ridge.plan(source),
             Learner::Linear(linear) => linear.plan(source),
+        }
+    }
+
+    fn forecast(&self, source: &dyn Source, rows: u64, machine: &Machine, reading: f64) -> Result<Forecast> {
+        let features = |map: &MapSpec| map.output_dim(source.input_dim());
+        match self {
+            Learner::Ridge(ridge) => {
+                ridge.plan(source)?;
+                Ok(ridge.shape(source, features(&ridge.map)).forecast(rows, machine, reading))
+            }
+            Learner::Linear(linear) => {
+                let ridge = Ridge { lambda: linear.lambda, ..Ridge::new(linear.map.clone()) };
+                let shape = ridge.shape(source, features(&linear.map));
+                Ok(shape.forecast_held(rows, machine, reading, linear.plan(source)?))
+            }
         }
     }
 

@@ -119,6 +119,8 @@ impl ExactRidge {
             })
             .map_err(|error| self.singular(error, lambda, &rows))?;
         let training = Training {
+            fold_errors: Vec::new(),
+            plan: None,
             rows: held.count,
             lambda,
             curve,

@@ -149,6 +149,8 @@ impl ExactSvm {
         let map = Map::from_landmarks(spec, Landmarks::new(landmarks, None));
         let certificate = Certificate { bound: Bound::Exact, measured: None };
         let training = Training {
+            fold_errors: Vec::new(),
+            plan: None,
             rows: held.count,
             lambda: 1.0 / (2.0 * self.cost * total),
             curve: Vec::new(),

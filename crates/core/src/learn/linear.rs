@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::check;
 use super::held::{AnyHeld, Held, Size};
-use super::ridge::{CurvePoint, Lambda};
+use super::ridge::{Chosen, CurvePoint, Lambda};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::loss::{Pointwise, softmax};
@@ -182,7 +182,9 @@ impl Linear {
             lambda: fitted.lambda,
             curve: fitted.curve,
             folds: self.lambda.folds(),
+            fold_errors: fitted.fold_errors,
             intercept: self.intercept,
+            plan: None,
             outcome: fitted.outcome,
         };
         let head = match source.target() {
@@ -243,8 +245,8 @@ impl Linear {
         start: Option<&[Vec<f64>]>,
     ) -> Result<Fitted> {
         let problem = Problem::new(self, held, target)?;
-        let (lambda, curve) = match self.lambda {
-            Lambda::Given { value } => (value, Vec::new()),
+        let Chosen { lambda, curve, fold_errors } = match self.lambda {
+            Lambda::Given { value } => Chosen { lambda: value, ..Chosen::default() },
             Lambda::CrossValidated { folds } => {
                 let choose = |check: Check<'_>| problem.choose(folds, check);
                 engine.phase("cross-validation", held.count, choose)?
@@ -272,7 +274,7 @@ impl Linear {
             );
             engine.tell(&Event::Warning { text: &text })?;
         }
-        Ok(problem.fitted(solutions, lambda, curve))
+        Ok(Fitted { curve, fold_errors, ..problem.fitted(solutions, lambda) })
     }
 }
 
@@ -312,6 +314,7 @@ struct Fitted {
     outcome: Outcome,
     lambda: f64,
     curve: Vec<CurvePoint>,
+    fold_errors: Vec<f64>,
     rows: u64,
 }
 
@@ -450,7 +453,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
     }
 
     /// The λ whose models do best on the folds they have not seen; the largest of equals. From large λ to small ones, each from where the last ended, and no further than errors fall.
-    fn choose(&self, folds: usize, check: Check<'_>) -> Result<(f64, Vec<CurvePoint>)> {
+    fn choose(&self, folds: usize, check: Check<'_>) -> Result<Chosen> {
         let grid: Vec<f64> = GRID.rev().map(|e| self.unit * 10f64.powi(e)).collect();
         let n = self.held.weights.len();
         let of_fold = |fold: usize| (0..n).filter(|&i| self.held.folds[i] == fold).collect::<Vec<usize>>();
@@ -458,23 +461,27 @@ impl<'a, T: Scalar> Problem<'a, T> {
             .map(|fold| (fold, of_fold(fold)))
             .filter(|(fold, out)| !out.is_empty() && out.len() < n && self.has_all_classes(*fold))
             .collect();
-        let seen: f64 = left_out.iter().flat_map(|(_, out)| out).map(|&i| self.held.weights[i]).sum();
+        let weight = |out: &[usize]| out.iter().map(|&i| self.held.weights[i]).sum::<f64>();
+        let weights: Vec<f64> = left_out.iter().map(|(_, out)| weight(out)).collect();
+        let seen: f64 = weights.iter().sum();
         if !(seen > 0.0) {
-            return Ok((1e-3 * self.unit, Vec::new()));
+            return Ok(Chosen { lambda: 1e-3 * self.unit, ..Chosen::default() });
         }
         let mut starts: Vec<Option<Vec<Vec<f64>>>> = vec![None; left_out.len()];
         let (mut curve, mut rises): (Vec<CurvePoint>, usize) = (Vec::new(), 0);
+        let mut fold_errors: Vec<Vec<f64>> = Vec::new();
         for (l, &lambda) in grid.iter().enumerate() {
-            let mut error = 0.0;
+            let mut errors = Vec::with_capacity(left_out.len());
             for (k, (fold, out)) in left_out.iter().enumerate() {
                 let part = (l as f64 + k as f64 / left_out.len() as f64) / grid.len() as f64;
                 let costs = self.costs(lambda, |i| self.held.folds[i] != *fold);
                 let solved =
                     self.solve(&costs, starts[k].as_deref(), ROUGH, ROUGH_ROUNDS, &|_| check(part))?;
-                error += self.error(out, &solved);
+                errors.push(self.error(out, &solved));
                 starts[k] = Some(solved.into_iter().flat_map(|s| s.weights).collect());
             }
-            let error = error / seen;
+            let error = errors.iter().sum::<f64>() / seen;
+            fold_errors.push(errors.iter().zip(&weights).map(|(sum, weight)| sum / weight).collect());
             let best = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
             rises = if error > best { rises + 1 } else { 0 };
             curve.push(CurvePoint { lambda, error });
@@ -483,10 +490,11 @@ impl<'a, T: Scalar> Problem<'a, T> {
             }
         }
         let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let best =
-            curve.iter().find(|point| point.error <= least).map_or(1e-3 * self.unit, |point| point.lambda);
+        let best = curve.iter().position(|point| point.error <= least);
+        let lambda = best.map_or(1e-3 * self.unit, |at| curve[at].lambda);
+        let fold_errors = best.map_or_else(Vec::new, |at| fold_errors.swap_remove(at));
         curve.reverse();
-        Ok((best, curve))
+        Ok(Chosen { lambda, curve, fold_errors })
     }
 
     /// Whether every class that is there is there without a fold too: the odds of one that is not would be nothing.
@@ -531,7 +539,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
         }
     }
 
-    fn fitted(&self, solved: Vec<Solved>, lambda: f64, curve: Vec<CurvePoint>) -> Fitted {
+    fn fitted(&self, solved: Vec<Solved>, lambda: f64) -> Fitted {
         let columns = self.rows.columns();
         let weights: Vec<&Vec<f64>> = solved.iter().flat_map(|s| &s.weights).collect();
         let (primal, dual): (f64, Option<f64>) =
@@ -557,7 +565,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let constant = |(w, mean): (&&Vec<f64>, &f64)| if has_constant { w[columns] + mean } else { 0.0 };
         let intercept = weights.iter().zip(&self.means).map(constant).collect();
         let coefficients = Matrix::from_fn(weights.len(), columns, |o, j| weights[o][j]);
-        Fitted { coefficients, intercept, outcome, lambda, curve, rows: self.held.count }
+        let (curve, fold_errors) = (Vec::new(), Vec::new());
+        Fitted { coefficients, intercept, outcome, lambda, curve, fold_errors, rows: self.held.count }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Recipes in the user's words.
 
 mod auto;
-mod bandwidth;
 mod check;
 mod exact_ridge;
 mod exact_svm;
@@ -10,12 +9,13 @@ mod linear;
 mod pca;
 mod ridge;
 mod sgd;
+mod tune;
 
 pub use auto::{Auto, KernelChoice};
-pub use bandwidth::{Bandwidth, Family};
 pub use exact_ridge::ExactRidge;
 pub use exact_svm::ExactSvm;
 pub use linear::Linear;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
 pub use sgd::{Counted, Rate, Sgd};
+pub use tune::{Enough, Family, Outlook, Plan, Trial};

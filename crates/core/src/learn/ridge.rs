@@ -106,7 +106,11 @@ impl Ridge {
     }
 
     fn cost(&self, source: &dyn Source, features: usize) -> Cost {
-        let shape = RidgeShape {
+        self.shape(source, features).cost()
+    }
+
+    pub(super) fn shape(&self, source: &dyn Source, features: usize) -> RidgeShape {
+        RidgeShape {
             map: self.map.clone(),
             features,
             inputs: source.input_dim(),
@@ -114,8 +118,7 @@ impl Ridge {
             folds: self.lambda.folds(),
             scalar_bytes: source.scalar_bytes(),
             rows: source.row_count(),
-        };
-        shape.cost()
+        }
     }
 
     /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the sums.
@@ -160,7 +163,7 @@ impl Ridge {
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);
         let gram = self.gram(engine, source, &map, &units)?;
-        let (lambda, curve) = self.choose(engine, &gram)?;
+        let Chosen { lambda, curve, fold_errors } = self.choose(engine, &gram)?;
         let (solution, freedom) = engine.phase("solve", gram.rows(), |check| {
             Normal::new(gram.total(), self.intercept).solve(lambda, check)
         })?;
@@ -169,7 +172,9 @@ impl Ridge {
             lambda,
             curve,
             folds: self.lambda.folds(),
+            fold_errors,
             intercept: self.intercept,
+            plan: None,
             outcome: Outcome::Squares { degrees_of_freedom: freedom },
         };
         let Solution { coefficients, mut intercept } = solution;
@@ -185,14 +190,6 @@ impl Ridge {
         };
         let encoder = Encoder::identity(source.input_dim());
         Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
-    }
-
-    /// The smallest cross-validated error, for comparing maps; infinite where there are too few rows to tell.
-    pub(crate) fn error(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<f64> {
-        let map = engine.install(|| self.map.build(source.input_dim()))?;
-        let gram = self.gram(&engine.quiet(), source, &map, &Units::of(sample, self.intercept))?;
-        let curve = self.choose(&engine.quiet(), &gram)?.1;
-        Ok(curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min))
     }
 
     /// A constant target is a model that predicts it, with a warning.
@@ -241,10 +238,10 @@ impl Ridge {
         )
     }
 
-    /// λ and the curve it was chosen from.
-    fn choose(&self, engine: &Engine, gram: &Gram) -> Result<(f64, Vec<CurvePoint>)> {
+    /// λ and the errors it was chosen by.
+    pub(super) fn choose(&self, engine: &Engine, gram: &Gram) -> Result<Chosen> {
         if let Lambda::Given { value } = self.lambda {
-            return Ok((value, Vec::new()));
+            return Ok(Chosen { lambda: value, ..Chosen::default() });
         }
         let unit = engine.install(|| {
             let sums = gram.total();
@@ -254,19 +251,28 @@ impl Ridge {
             if unit > 1e-6 * square { unit } else { square.max(f64::MIN_POSITIVE) }
         });
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
-        let curve = engine.phase("cross-validation", gram.rows(), |check| self.curve(gram, &grid, check))?;
+        let errors =
+            engine.phase("cross-validation", gram.rows(), |check| self.errors(gram, &grid, check))?;
+        let total: f64 = errors.iter().map(|fold| fold.weight).sum();
+        let sum = |l: usize| errors.iter().map(|fold| fold.sums[l]).sum::<f64>();
+        // A λ that is too small for the matrix of a fold has no error to show.
+        let shown: Vec<usize> = (0..grid.len()).filter(|&l| total > 0.0 && sum(l).is_finite()).collect();
+        let curve: Vec<CurvePoint> =
+            shown.iter().map(|&l| CurvePoint { lambda: grid[l], error: sum(l) / total }).collect();
         // The curve is flat where λ does not matter: the largest λ within a hair of the smallest error, so that rounding does
         // not choose.
         let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let best = curve.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
+        let best = curve.iter().rposition(|point| point.error <= least * (1.0 + FLAT));
         match best {
-            Some(point) => {
+            Some(at) => {
+                let point = curve[at];
+                let fold_errors = errors.iter().map(|fold| fold.sums[shown[at]] / fold.weight).collect();
                 if curve.len() < grid.len() && point.lambda <= curve[0].lambda {
                     let text = "the best λ is the smallest that the precision of the features allows; features in double \
                                 precision, or a narrower kernel, may fit better";
                     engine.tell(&Event::Warning { text })?;
                 }
-                Ok((point.lambda, curve))
+                Ok(Chosen { lambda: point.lambda, curve, fold_errors })
             }
             None => {
                 let filled = (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0).count();
@@ -279,31 +285,42 @@ impl Ridge {
                     "{why}: λ is 1e-3 times the size of the features; give a λ to choose it yourself"
                 );
                 engine.tell(&Event::Warning { text: &text })?;
-                Ok((1e-3 * unit, Vec::new()))
+                Ok(Chosen { lambda: 1e-3 * unit, ..Chosen::default() })
             }
         }
     }
 
     /// The error of every λ on left-out folds: one decomposition a fold.
-    fn curve(&self, gram: &Gram, grid: &[f64], check: Check<'_>) -> Result<Vec<CurvePoint>> {
+    fn errors(&self, gram: &Gram, grid: &[f64], check: Check<'_>) -> Result<Vec<FoldErrors>> {
         let total: f64 = (0..gram.folds()).map(|k| gram.weight(k)).sum();
         let usable: Vec<usize> =
             (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0 && gram.weight(k) < total).collect();
-        if usable.is_empty() {
-            return Ok(Vec::new());
-        }
         let mut errors = Vec::with_capacity(usable.len());
         for (done, &k) in usable.iter().enumerate() {
             let check = |part: f64| check((done as f64 + part) / usable.len() as f64);
             let path = Path::new(Normal::new(gram.without(k), self.intercept), &check)?;
-            errors.push(path.errors(grid, &gram.only(k)));
+            errors.push(FoldErrors { weight: gram.weight(k), sums: path.errors(grid, &gram.only(k)) });
             check(1.0)?;
         }
-        let error = |l: usize| errors.iter().map(|e| e[l]).sum::<f64>() / total;
-        // A λ that is too small for the matrix of a fold has no error to show.
-        let points = (0..grid.len()).map(|l| CurvePoint { lambda: grid[l], error: error(l) });
-        Ok(points.filter(|point| point.error.is_finite()).collect())
+        Ok(errors)
     }
+}
+
+/// What cross-validation chose, and by what.
+#[derive(Default)]
+pub(super) struct Chosen {
+    pub(super) lambda: f64,
+    /// Empty where λ was given, or could not be chosen.
+    pub(super) curve: Vec<CurvePoint>,
+    /// The mean error of each fold at λ.
+    pub(super) fold_errors: Vec<f64>,
+}
+
+/// Errors on a fold of models that have not seen it.
+struct FoldErrors {
+    weight: f64,
+    /// Weighted sums of squares, one for each λ.
+    sums: Vec<f64>,
 }
 
 /// Memory for a block of features, kept from block to block.
@@ -335,15 +352,15 @@ impl<T: Scalar> Buffers<T> {
 
 /// What targets and weights are measured in while they are summed, so that the sums keep their digits: targets far from zero, and
 /// weights far from one. Both follow from the sample, hence from content.
-struct Units {
+pub(super) struct Units {
     /// Subtracted from each output; zero without an intercept, which is what takes it back.
-    shift: Vec<f64>,
+    pub(super) shift: Vec<f64>,
     /// Divides the weights: a power of four, so that nothing is rounded.
-    weight: f64,
+    pub(super) weight: f64,
 }
 
 impl Units {
-    fn of(sample: &Sample, intercept: bool) -> Units {
+    pub(super) fn of(sample: &Sample, intercept: bool) -> Units {
         let total: f64 = sample.iter().map(|row| row.weight).sum();
         let outputs = sample.iter().next().map_or(0, |row| row.targets.len());
         let mean = |o: usize| sample.iter().map(|row| row.targets[o] * (row.weight / total)).sum::<f64>();

@@ -253,6 +253,8 @@ impl Job<'_> {
             None => at_landmarks(self.engine, &sgd.map.kernel, &rows, &coefficients)?,
         };
         let training = Training {
+            fold_errors: Vec::new(),
+            plan: None,
             rows: held.count,
             lambda: sgd.lambda,
             curve: Vec::new(),

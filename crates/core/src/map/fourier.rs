@@ -17,6 +17,7 @@ mod frequencies;
 use std::f64::consts::TAU;
 
 use bochner_simd::{Apply, Isa, Panels, Structured};
+use rayon::prelude::*;
 
 use self::frequencies::{FEWEST_PADDED, Hadamard, apply_structured, independent, orthogonal, quasi};
 pub(super) use self::frequencies::{fill_rows, orthonormal};
@@ -207,6 +208,21 @@ impl Fourier {
             let offsets: Vec<T> = self.offsets.iter().map(|&b| T::from_f64(b)).collect();
             self.sums(rows, &Apply::Offset { scale, offsets: &offsets, exact: &exact }, out, stride);
         }
+    }
+
+    /// Phases of rows in turns, one for each frequency: those of another width are these, divided by the ratio of the widths.
+    pub(super) fn turns(&self, rows: &Rows<'_, f64>) -> Matrix<f64> {
+        /// Rows that one thread looks at.
+        const PIECE: usize = 64;
+        let count = self.count();
+        let mut turns = Matrix::zeros(rows.count(), count);
+        turns.as_mut_slice().par_chunks_mut((PIECE * count).max(1)).enumerate().for_each(|(piece, out)| {
+            let start = piece * PIECE;
+            let rows = rows.slice(start..rows.count().min(start + PIECE));
+            let prepared = self.prepared(&rows);
+            self.sums(&prepared.as_ref().map_or(rows, OwnedRows::view), &Apply::Product, out, count);
+        });
+        turns
     }
 
     /// Rows as frequencies take them; none if they are so already.

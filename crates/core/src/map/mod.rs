@@ -187,6 +187,17 @@ impl Map {
         }
     }
 
+    /// Phases of rows in turns, one for each pair of features; none for other maps than pairs of Fourier features.
+    pub(crate) fn turns(&self, rows: &Rows<'_, f64>) -> Option<Matrix<f64>> {
+        match &self.state {
+            State::Part(part) => match &**part {
+                Part::Fourier(fourier) if fourier.is_paired() => Some(fourier.turns(rows)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The sparse matrix that rows are projected with; none for other maps.
     pub(crate) fn sparse_projection(&self) -> Option<&projection::Sparse> {
         match &self.state {

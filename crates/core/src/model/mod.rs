@@ -5,7 +5,7 @@ pub mod file;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::{Columns, Labels, Scaling, rows_of};
-use crate::learn::CurvePoint;
+use crate::learn::{CurvePoint, KernelChoice, Plan};
 use crate::loss::{sigmoid, softmax};
 use crate::solve::{Hinge, Stop};
 use crate::sweep::BLOCK;
@@ -67,6 +67,12 @@ pub struct Training {
     pub outcome: Outcome,
     /// Folds of the cross-validation; 1 if λ was given.
     pub folds: usize,
+    /// The error of each fold at λ, by the model that has not seen it; empty if λ was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fold_errors: Vec<f64>,
+    /// What was settled before the fit, and how; none where nothing was left open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
     /// Whether a constant was fitted.
     pub intercept: bool,
 }
@@ -224,6 +230,24 @@ impl Model {
     /// The same model with probabilities of its classes.
     pub(crate) fn with_calibration(self, calibration: Calibration) -> Model {
         Model { calibration: Some(calibration), ..self }
+    }
+
+    /// The same model with what was settled before it was fitted.
+    pub(crate) fn with_plan(mut self, plan: Plan) -> Model {
+        if let Some(training) = &mut self.training {
+            training.plan = Some(plan);
+        }
+        self
+    }
+
+    /// The same model with the kernel of its plan in the words of whoever gave it, where it was given: for them, columns have names.
+    pub fn planned_as(mut self, kernel: &KernelChoice) -> Model {
+        if let (Some(training), KernelChoice::Given(_)) = (&mut self.training, kernel)
+            && let Some(plan) = &mut training.plan
+        {
+            plan.fit.kernel = kernel.clone();
+        }
+        self
     }
 
     /// The same model with names for its columns, as many as it has, and for its target.

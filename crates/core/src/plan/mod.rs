@@ -1,8 +1,10 @@
 //! What a job will cost, before it starts.
 //!
 //! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic; `strategy`: six ways to run a stochastic gradient
-//! descent, counted. What is predicted depends on shapes only, never on a clock.
+//! descent, counted. These depend on shapes only. `machine` asks a clock what can be done in a second, and `forecast` makes seconds of counts.
 
+mod forecast;
+mod machine;
 mod strategy;
 
 use bochner_simd::TILE;
@@ -12,6 +14,8 @@ use crate::MapSpec;
 use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
 
+pub use self::forecast::{Forecast, Phase};
+pub use self::machine::{Machine, Rates};
 pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};
 pub(crate) use self::strategy::{ROUND, TOGETHER};
 
@@ -26,6 +30,13 @@ pub struct Cost {
     pub multiply_adds_to_solve: f64,
     /// Bytes at the peak, whatever the number of rows.
     pub peak_bytes: u64,
+}
+
+impl Cost {
+    /// Multiply-adds for so many rows.
+    pub fn multiply_adds(&self, rows: u64) -> f64 {
+        self.multiply_adds_per_million_rows * (rows as f64 / 1e6) + self.multiply_adds_to_solve
+    }
 }
 
 /// The shape of a ridge fit.

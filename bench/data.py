@@ -1,0 +1,61 @@
+"""The data sets that benchmarks share: rows and targets to train on and to test on, as numbers."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+#: Files with a published split; the others are cut at random, four fifths to train.
+SPLIT = ["mnist", "optdigits", "letter", "satimage", "shuttle", "a9a"]
+REGRESSION = [
+    "yacht", "energy", "concrete", "wine_red", "qm7_coulomb", "cpu_act", "elevators", "bike_sharing_hour", "california_housing", "house_16H", "kin40k", "protein_casp",
+]
+CLASSES = [
+    "sonar", "ionosphere", "optdigits", "satimage", "higgs_10984", "phishing", "letter", "a9a", "shuttle", "w8a", "mnist", "covtype",
+]
+
+
+def _csv(path):
+    with gzip.open(path, "rt") as file:
+        place = file.readline().strip().split(",").index("target")
+        first = file.readline()
+    is_text = not first.split(",")[place].strip().replace(".", "").replace("-", "").replace("e", "").isdigit()
+    with gzip.open(path, "rt") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=str if is_text else np.float64)
+    return np.delete(table, place, axis=1).astype(np.float64), table[:, place]
+
+
+def _file(folder, name):
+    """Rows and targets of a file; one that has no test part goes by its train part."""
+    for whole in (name, f"{name}.train"):
+        if (path := Path(folder) / f"{whole}.csv.gz").exists():
+            return _csv(path)
+        if (path := Path(folder) / f"{whole}.libsvm.gz").exists():
+            x, y = load_svmlight_file(str(path))
+            return x.toarray(), y
+    raise FileNotFoundError(f"{name} in {folder}")
+
+
+def load(folder, name, most=None, seed=0):
+    """x, y to train on, x, y to test on; at most so many rows to train on, drawn at random."""
+    rng = np.random.default_rng(seed)
+    if name in SPLIT:
+        x, y = _file(folder, f"{name}.train")
+        new, known = _file(folder, f"{name}.test")
+        width = max(x.shape[1], new.shape[1])
+        x, new = (np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (x, new))
+    else:
+        x, y = _file(folder, name)
+        order = rng.permutation(len(x))
+        cut = len(x) * 4 // 5
+        x, y, new, known = x[order[:cut]], y[order[:cut]], x[order[cut:]], y[order[cut:]]
+    if name in CLASSES:
+        labels, y = np.unique(y, return_inverse=True)
+        known = np.searchsorted(labels, known)
+    else:
+        y, known = y.astype(np.float64), known.astype(np.float64)
+    if most is not None and len(x) > most:
+        chosen = rng.permutation(len(x))[:most]
+        x, y = x[chosen], y[chosen]
+    return x, y, new, known

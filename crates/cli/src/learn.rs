@@ -1,0 +1,279 @@
+//! What is learnt from a file, and how: what `fit` and `plan` share.
+//!
+//! ```text
+//! pass 0   what the target is; blocks are kept while they fit a quarter of the memory
+//! then     bochner::Auto on those blocks, or on the file again
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use bochner::encode::{Columns, Declared, TableRows, Task};
+use bochner::plan::RidgeShape;
+use bochner::sweep::BLOCK;
+use bochner::table::{ColumnInfo, TableSource, position};
+use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Lambda, Method, Model};
+use bochner_io::Options;
+
+use crate::args::{LearnArgs, RunArgs};
+use crate::cached::Cached;
+use crate::data::{Digits, Wanted};
+use crate::exit::Failure;
+use crate::target::TargetPass;
+use crate::{data, map, text};
+
+/// What is to be done, checked as far as it can be without the file.
+pub(crate) struct Job {
+    pub(crate) data: PathBuf,
+    options: Options,
+    target: Option<String>,
+    ignored: Vec<String>,
+    pub(crate) recipe: Recipe,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) run: RunArgs,
+}
+
+/// How a model is learnt.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recipe {
+    pub(crate) auto: Auto,
+    pub(crate) task: Task,
+    /// How texts become numbers.
+    pub(crate) declared: Vec<Declared>,
+}
+
+/// A file of whose target a pass has been made.
+pub(crate) struct Opened {
+    tables: Cached,
+    options: Options,
+    target: String,
+    /// For the rows of this file.
+    pub(crate) recipe: Recipe,
+    columns: Columns,
+    pub(crate) pass: TargetPass,
+    /// Seconds that the pass took.
+    seconds: f64,
+}
+
+impl Job {
+    pub(crate) fn check(args: LearnArgs) -> Result<Job, Failure> {
+        let auto = match &args.plan {
+            Some(path) => replayed(path)?,
+            None => Auto {
+                kernel: args.kernel,
+                method: map::method(&args.made)?,
+                features: args.features,
+                loss: args.loss,
+                tolerance: None,
+                budget: args.budget,
+                seed: args.seed,
+                lambda: match (args.lambda, args.folds) {
+                    (Some(value), _) => Lambda::Given { value },
+                    (None, folds) => Lambda::CrossValidated { folds: folds.map_or(5, usize::from) },
+                },
+                precision: Some(args.precision.into()),
+                standardise: !args.no_standardise,
+            },
+        };
+        let recipe = Recipe { auto, task: args.task.into(), declared: args.sequence };
+        recipe.check()?;
+        if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
+            return Err(Failure::Usage("the target cannot be ignored".to_owned()));
+        }
+        let mut options = Options { width: args.width, ..data::options(&args.read) };
+        let target = data::target_column(args.target, &mut options);
+        Ok(Job {
+            options,
+            data: args.data,
+            target,
+            ignored: args.ignore,
+            recipe,
+            max_memory: args.max_memory,
+            run: args.run,
+        })
+    }
+
+    /// Opens the file and makes a pass over its target. `ready` is asked before the pass.
+    pub(crate) fn open(
+        &self,
+        engine: &Engine,
+        ready: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<Opened, Failure> {
+        let mut options = self.options.clone();
+        let (texts, named) = (self.recipe.texts(), self.recipe.named());
+        let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
+        let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), wanted);
+        let (mut tables, target) = opened?;
+        let (recipe, columns) = self.recipe.bound(&self.data, tables.columns(), &[&target])?;
+        ready()?;
+        let peak = self.peak(engine, &recipe.auto, columns.count())?;
+        let limit = engine.memory_limit();
+        let budget = (limit / 4).min(limit.saturating_sub(peak));
+
+        let at = position(tables.columns(), &target)?;
+        let mut pass = TargetPass::default();
+        let mut digits = Digits::new(tables.columns(), &texts);
+        let started = Instant::now();
+        engine.tell(&Event::Started { phase: "read" })?;
+        let read = tables.read(budget, |table, fraction| {
+            pass.absorb(&table.columns[at]);
+            digits.absorb(table);
+            engine.tell(&Event::Progress { phase: "read", rows: pass.rows(), fraction })
+        });
+        read.map_err(|error| data::hinted(Failure::about(&self.data)(error), &self.data, &options))?;
+        engine.tell(&Event::Finished { phase: "read" })?;
+        for text in digits.warnings() {
+            engine.tell(&Event::Warning { text: &text })?;
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Opened { tables, options, target, recipe, columns, pass, seconds })
+    }
+
+    /// Gives the rows to `job`; what goes wrong is about the file.
+    pub(crate) fn with_rows<R>(
+        &self,
+        engine: &Engine,
+        opened: &Opened,
+        job: impl FnOnce(&TableRows<'_>, &Columns) -> bochner::Result<R>,
+    ) -> Result<R, Failure> {
+        let Opened { tables, options, target, recipe, columns, pass, .. } = opened;
+        let about = |error| data::about_target(error, &self.data, options, target);
+        recipe.with_rows(engine, tables, columns.clone(), target, pass, job).map_err(about)
+    }
+
+    /// The files that are read.
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        std::iter::once(&self.data).chain(&self.options.targets).map(PathBuf::as_path).collect()
+    }
+
+    /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.
+    fn peak(&self, engine: &Engine, auto: &Auto, inputs: usize) -> Result<u64, Failure> {
+        let map = auto.spec();
+        let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
+        let shape = RidgeShape {
+            map,
+            features,
+            inputs,
+            outputs: 1,
+            folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
+            scalar_bytes: auto.precision.unwrap_or_default().bytes(),
+            rows: Some(BLOCK as u64), // of the few that are known of: one block at least
+        };
+        // A block of the table, its numbers side by side, and scaled.
+        let block = (BLOCK as u64).saturating_mul((inputs * 24) as u64);
+        let peak = shape.cost().peak_bytes.saturating_add(block);
+        if is_exact || auto.features.is_some() {
+            engine.check_memory(|| format!("a fit with {} features", text::count(features as u64)), peak)?;
+        }
+        Ok(peak)
+    }
+}
+
+impl Opened {
+    /// The name of the target.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Seconds that a pass over the rows takes by itself: none if they are held.
+    pub(crate) fn reading(&self) -> f64 {
+        if self.tables.is_held() { 0.0 } else { self.seconds }
+    }
+}
+
+/// What a plan says, or the plan of a model.
+fn replayed(path: &Path) -> Result<Auto, Failure> {
+    let wrong = |what: &str| {
+        Failure::Usage(format!(
+            "{}: {what}; expected a plan as bochner plan --json has it, or a model that bochner fit wrote",
+            path.display()
+        ))
+    };
+    let bytes = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
+    if let Ok(text) = std::str::from_utf8(&bytes) {
+        // Of a plan, and of what `plan --json` prints.
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+        let fit = value.get("fit").cloned().ok_or_else(|| wrong("there is no \"fit\" in it"))?;
+        return serde_json::from_value(fit).map_err(|error| wrong(&error.to_string()));
+    }
+    let model = Model::load(path).map_err(|error| wrong(&error.to_string()))?;
+    let plan = model.training().and_then(|training| training.plan.clone());
+    plan.map(|plan| plan.fit).ok_or_else(|| wrong("the model has no plan"))
+}
+
+impl Recipe {
+    /// The columns that are texts.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.declared.iter().map(|text| text.column.clone()).collect();
+        if let KernelChoice::Given(kernel) = &self.auto.kernel {
+            names.extend(kernel.texts());
+        }
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
+    /// All columns that the kernel looks at, where it names all of them.
+    pub(crate) fn named(&self) -> Option<Vec<String>> {
+        match &self.auto.kernel {
+            // One that looks at nothing is one of all columns.
+            KernelChoice::Given(kernel) => kernel.names_only().filter(|names| !names.is_empty()),
+            KernelChoice::Tuned(_) | KernelChoice::Any => None,
+        }
+    }
+
+    /// What can be told before the columns are known: a column is declared once, and there is such a map. Sequence kernels have one when they have columns.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let column = |at: usize| &self.declared[at].column;
+        let first = |at: usize| (0..at).find(|&first| column(first) == column(at));
+        if let Some((first, at)) = (0..self.declared.len()).find_map(|at| Some((first(at)?, at))) {
+            let part = |at: usize| Kernel::from(&self.declared[at].sequence).on([column(at).as_str()]);
+            let sum = Kernel::sum(vec![part(first)?, part(at)?]);
+            return Err(Failure::Usage(format!(
+                "--sequence was given twice for column \"{}\"; say it once, or use a sum of two sequence kernels, as in --kernel '{sum}'",
+                column(at)
+            )));
+        }
+        match &self.auto.kernel {
+            KernelChoice::Given(kernel) if !kernel.texts().is_empty() => Ok(()),
+            _ => self.auto.spec().validate().map_err(|error| Failure::Usage(error.to_string())),
+        }
+    }
+
+    /// The same with its kernel for rows, and the columns of the rows: all but some.
+    pub(crate) fn bound(
+        &self,
+        path: &Path,
+        columns: &[ColumnInfo],
+        left_out: &[&str],
+    ) -> Result<(Recipe, Columns), Failure> {
+        let bound = self.auto.inputs(columns, left_out, &self.declared);
+        let (auto, columns) = bound.map_err(Failure::about(path))?;
+        if let Err(error) = auto.spec().validate() {
+            // Of the kernel as it was typed, where it can be said of that.
+            let typed = self.auto.spec().validate().err();
+            return Err(Failure::Usage(typed.unwrap_or(error).to_string()));
+        }
+        Ok((Recipe { auto, ..self.clone() }, columns))
+    }
+
+    /// Gives the rows of a source, of whose target a pass has been made, to `job`.
+    pub(crate) fn with_rows<R>(
+        &self,
+        engine: &Engine,
+        tables: &dyn TableSource,
+        columns: Columns,
+        target: &str,
+        pass: &TargetPass,
+        job: impl FnOnce(&TableRows<'_>, &Columns) -> bochner::Result<R>,
+    ) -> bochner::Result<R> {
+        if pass.rows() == 0 {
+            return Err(bochner::Error::NoRows);
+        }
+        let labels = pass.labels(self.task)?;
+        let columns = columns.fit(engine, tables)?;
+        let rows = TableRows::new(engine, tables, columns.clone(), target, labels, Some(pass.rows()))?;
+        job(&rows, &columns).map_err(|error| columns.in_words(error))
+    }
+}

@@ -1,0 +1,141 @@
+//! D by doubling.
+//!
+//! ```text
+//! error(D) ≈ a + b/D        fitted to the last two:   the next step gains b(1/D − 1/D′)
+//! ```
+//! Stops when that is under one standard error of what the last step gained, measured fold by fold, or is not worth having; or when memory, the budget, or the work that is
+//! done without being asked to do not allow the next step. A fit costs about D², so all of them together a third more than the last. Without a budget nothing here depends on a clock.
+
+use std::time::Instant;
+
+use super::{Clock, Enough, LeftOut};
+use crate::plan::Cost;
+use crate::{Engine, Model, Result};
+
+/// Multiply-adds that are done without being asked to: about a minute of two processor cores.
+pub(super) const WORK: f64 = 4e12;
+
+/// A gain of less than this part of the error is not worth four times the work.
+const WORTH: f64 = 1e-3;
+
+/// The next step is this much larger than the last, at least, or not worth making.
+const LEAST: f64 = 1.25;
+
+/// Part of what is left of a budget that a fit may be expected to take: it may take a little longer.
+const CAUTION: f64 = 0.9;
+
+/// Whether so many seconds are expected to be within what is left.
+pub(super) fn within(seconds: f64, left: f64) -> bool {
+    seconds <= CAUTION * left
+}
+
+/// D is a multiple of this.
+const ROUND: usize = 64;
+
+/// What may grow, and how far.
+pub(in crate::learn) struct Growth<'a> {
+    pub(in crate::learn) engine: &'a Engine,
+    pub(in crate::learn) clock: Clock,
+    /// Rows to be read.
+    pub(in crate::learn) rows: u64,
+    pub(in crate::learn) first: usize,
+    pub(in crate::learn) most: usize,
+    /// What a fit with D features costs.
+    pub(in crate::learn) cost: &'a dyn Fn(usize) -> Result<Cost>,
+}
+
+/// A fit that was tried.
+pub(in crate::learn) struct Tried {
+    pub(in crate::learn) features: usize,
+    pub(in crate::learn) model: Model,
+    left_out: Option<LeftOut>,
+}
+
+impl Tried {
+    fn new(features: usize, model: Model) -> Tried {
+        let left_out = LeftOut::of(&model);
+        Tried { features, model, left_out }
+    }
+
+    /// Its error on left-out rows and the standard error of that.
+    pub(in crate::learn) fn error(&self) -> Option<(f64, f64)> {
+        self.left_out.as_ref().map(|errors| (errors.mean, errors.deviation()))
+    }
+}
+
+impl Growth<'_> {
+    /// The best fit; all that were made, as D, error and its standard error; and why there are no more.
+    pub(in crate::learn) fn run(
+        &self,
+        mut fit: impl FnMut(usize) -> Result<Model>,
+    ) -> Result<(Tried, Vec<(usize, f64, f64)>, Enough)> {
+        let mut log = Vec::new();
+        let mut note = |tried: &Tried| {
+            let (error, deviation) = tried.error().unwrap_or((f64::INFINITY, f64::INFINITY));
+            log.push((tried.features, error, deviation));
+        };
+        let (mut work, mut started) = (self.work(self.first)?, Instant::now());
+        let mut best = Tried::new(self.first, fit(self.first)?);
+        note(&best);
+        let mut gained: Option<(f64, f64)> = None;
+        let enough = loop {
+            let took = started.elapsed().as_secs_f64();
+            let next = match self.next(best.features, work, took)? {
+                Ok(next) => next,
+                Err(enough) => break enough,
+            };
+            // b(1/D − 1/D′)
+            if let Some((slope, deviation)) = gained {
+                let gain = slope * (1.0 / best.features as f64 - 1.0 / next as f64);
+                let error = best.error().map_or(0.0, |(error, _)| error);
+                if !(gain > deviation && gain > WORTH * error) {
+                    break Enough::Gain { gain, deviation };
+                }
+            }
+            (work, started) = (work + self.work(next)?, Instant::now());
+            let tried = Tried::new(next, fit(next)?);
+            note(&tried);
+            let (Some(before), Some(after)) = (&best.left_out, &tried.left_out) else {
+                break Enough::Most;
+            };
+            let fall = before.mean - after.mean;
+            let deviation = after.deviation_from(before);
+            if !(fall > 0.0) {
+                break Enough::Gain { gain: fall, deviation };
+            }
+            let slope = fall / (1.0 / best.features as f64 - 1.0 / next as f64);
+            gained = Some((slope, deviation));
+            best = tried;
+        };
+        Ok((best, log, enough))
+    }
+
+    fn work(&self, features: usize) -> Result<f64> {
+        Ok((self.cost)(features)?.multiply_adds(self.rows))
+    }
+
+    /// The next D, or why there is none.
+    fn next(&self, features: usize, done: f64, took: f64) -> Result<std::result::Result<usize, Enough>> {
+        if features >= self.most {
+            return Ok(Err(Enough::Most));
+        }
+        let limit = self.engine.memory_limit();
+        let least = ((features as f64 * LEAST) as usize).next_multiple_of(ROUND);
+        let last = self.work(features)?;
+        let mut next = (2 * features).min(self.most);
+        let mut enough = Enough::Most;
+        while next >= least.min(self.most) {
+            let cost = (self.cost)(next)?;
+            let work = cost.multiply_adds(self.rows);
+            enough = match self.clock.left() {
+                _ if cost.peak_bytes > limit => Enough::Memory { needed: cost.peak_bytes, limit },
+                // What took so long will take so much longer.
+                Some(left) if !within(took * (work / last), left) => Enough::Budget,
+                None if done + work > WORK => Enough::Work,
+                _ => return Ok(Ok(next)),
+            };
+            next = (next - 1) / ROUND * ROUND;
+        }
+        Ok(Err(enough))
+    }
+}

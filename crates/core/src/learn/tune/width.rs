@@ -1,0 +1,292 @@
+//! Kernel and width, on a sample of the rows.
+//!
+//! ```text
+//! 512 features      width = median distance × 1/16, 1/8, …, 4                                   each family
+//! 2,048 features    from the best of all on, in steps of √2, as long as errors fall             or the kernel itself where rows are few
+//! ```
+//! An error is that of cross-validated ridge at its best λ. The median distance only anchors the grid: the best width of a regression is usually a fraction of it. Few features
+//! favour wide kernels, being too few for narrow ones; hence the second look. Phases ω·x of one width are those of another, divided: rows are
+//! multiplied with frequencies once for each family and number of features.
+
+use std::f64::consts::SQRT_2;
+
+use bochner_simd::{Aligned, Isa, sincos_turns};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Clock, LeftOut, Trial};
+use crate::learn::ridge::{Lambda, Ridge, Units};
+use crate::plan::Machine;
+use crate::random::{Draws, Stream};
+use crate::stat::{Gram, Sample};
+use crate::sweep::BLOCK;
+use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result};
+
+/// Kernels whose width can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// [`Kernel::Gaussian`]
+    Gaussian,
+    /// [`Kernel::Laplace`]
+    Laplace,
+    /// [`Kernel::Exponential`]
+    Exponential,
+}
+
+impl Family {
+    /// All of them: what is tried where none is named.
+    pub const ALL: [Family; 3] = [Family::Gaussian, Family::Laplace, Family::Exponential];
+
+    /// The kernel of width 1.
+    pub(in crate::learn) fn unit(self) -> Kernel {
+        match self {
+            Family::Gaussian => Kernel::gaussian(1.0),
+            Family::Laplace => Kernel::laplace(1.0),
+            Family::Exponential => Kernel::exponential(1.0),
+        }
+    }
+}
+
+/// Widths of the first look, as factors of the median distance.
+const FACTORS: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+
+/// Features and rows of the first look and of the second.
+const FIRST: (usize, usize) = (512, 4096);
+const SECOND: (usize, usize) = (2048, 8192);
+
+/// Distinct rows for which the second look is at the kernel itself.
+const FEW: usize = 1024;
+
+/// Steps of the second look, in one direction.
+const STEPS: usize = 6;
+
+/// Folds of the errors.
+const FOLDS: usize = 5;
+
+/// Pairs of rows that the median is taken of.
+const PAIRS: u64 = 2000;
+
+/// Seconds that the search takes, about: all of the first look, four trials of the second.
+pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usize, machine: &Machine) -> f64 {
+    let rates = &machine.double;
+    let look = |(features, most): (usize, usize)| {
+        let (n, d) = (rows.min(most as u64) as f64, (features as f64).min(rows as f64));
+        let products = n * columns as f64 * d / 2.0 / rates.products;
+        let folds = FOLDS as f64 * 2.0 / 3.0 * d.powi(3) / machine.band;
+        (products, n * d / rates.features + n * d * d / 2.0 / rates.sums + folds)
+    };
+    let (first, second) = (look(FIRST), look(SECOND));
+    families as f64 * (first.0 + FACTORS.len() as f64 * first.1) + second.0 + 4.0 * second.1
+}
+
+/// The search for a kernel.
+pub(in crate::learn) struct WidthSearch<'a> {
+    pub(in crate::learn) engine: &'a Engine,
+    pub(in crate::learn) sample: &'a Sample,
+    pub(in crate::learn) loss: Loss,
+    pub(in crate::learn) seed: u64,
+    pub(in crate::learn) clock: Clock,
+}
+
+impl WidthSearch<'_> {
+    /// The best kernel of some families, and all that were tried.
+    pub(in crate::learn) fn best_of(&self, families: &[Family]) -> Result<(Kernel, Vec<Trial>)> {
+        let (engine, phase) = (self.engine, "bandwidth");
+        engine.tell(&Event::Started { phase })?;
+        let expected = (families.len() * FACTORS.len() + 3) as f64;
+        let mut trials: Vec<Trial> = Vec::new();
+        let mut tell = |trial: Trial| {
+            trials.push(trial);
+            let fraction = Some((trials.len() as f64 / expected).min(0.99));
+            engine.tell(&Event::Progress { phase, rows: self.sample.len() as u64, fraction })
+        };
+        let mut best: Option<(f64, Family, f64)> = None;
+        for &family in families {
+            let look = self.look(family, FIRST, false)?;
+            for factor in FACTORS {
+                // Something must be tried.
+                if best.is_some() && self.clock.is_past(0.3) {
+                    break;
+                }
+                let trial = look.trial(factor)?;
+                if best.is_none_or(|(error, ..)| trial.error < error) {
+                    best = Some((trial.error, family, factor));
+                }
+                tell(trial)?;
+            }
+        }
+        let (_, family, mut factor) = best.unwrap_or((0.0, Family::Gaussian, 1.0));
+        if !self.clock.is_past(0.2) && self.sample.len() > FIRST.0 {
+            let look = self.look(family, SECOND, true)?;
+            let first = look.trial(factor)?;
+            let mut least = first.error;
+            tell(first)?;
+            for step in [1.0 / SQRT_2, SQRT_2] {
+                let mut steps = 0;
+                while steps < STEPS && !self.clock.is_past(0.3) {
+                    let trial = look.trial(factor * step)?;
+                    let (error, is_better) = (trial.error, trial.error < least);
+                    tell(trial)?;
+                    if !is_better {
+                        break;
+                    }
+                    (least, factor, steps) = (error, factor * step, steps + 1);
+                }
+                // Errors fall on one side only.
+                if steps > 0 {
+                    break;
+                }
+            }
+        }
+        engine.tell(&Event::Finished { phase })?;
+        let kernel = self.anchor(family).widened(factor);
+        Ok((kernel, trials))
+    }
+
+    /// The kernel whose width is the median distance, in the kernel's own metric.
+    fn anchor(&self, family: Family) -> Kernel {
+        let (sample, unit) = (self.sample, family.unit());
+        let owned = sample.rows(sample.len());
+        let rows = owned.view();
+        let count = sample.len() as u64;
+        let mut distances: Vec<f64> = (0..PAIRS)
+            .filter_map(|pair| {
+                let mut draws = Draws::new(self.seed, Stream::Pairs, pair);
+                let (i, j) = (draws.below(count) as usize, draws.below(count) as usize);
+                let distance = unit.spread(&rows, i, j)?;
+                (distance > 0.0).then_some(distance)
+            })
+            .collect();
+        distances.sort_by(f64::total_cmp);
+        let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
+        unit.widened(median)
+    }
+
+    /// A part of the sample, ready to try widths of a family on.
+    fn look(&self, family: Family, (features, rows): (usize, usize), may_be_exact: bool) -> Result<Look<'_>> {
+        let sample = self.sample;
+        let count = rows.min(sample.len());
+        let units = Units::of(sample, true);
+        let mut targets = self.clipped(sample.targets(count));
+        for i in 0..targets.rows() {
+            targets.row_mut(i).iter_mut().zip(&units.shift).for_each(|(y, shift)| *y -= shift);
+        }
+        let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
+        let anchor = self.anchor(family);
+        let rows = sample.rows(count);
+        let is_exact = may_be_exact && sample.is_whole() && sample.len() <= FEW;
+        let of = if is_exact {
+            Of::Rows(rows)
+        } else {
+            let features = features.min(sample.len().next_multiple_of(2)).max(32);
+            let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
+            let map = self.engine.install(|| spec.build(sample.columns()))?;
+            match self.engine.install(|| map.turns(&rows.view())) {
+                Some(turns) => Of::Turns(turns),
+                None => Of::Rows(rows),
+            }
+        };
+        Ok(Look { search: self, anchor, of, targets, weights })
+    }
+
+    /// Targets without what a few wild ones would do to squares, where the loss is not squares.
+    fn clipped(&self, mut targets: Matrix<f64>) -> Matrix<f64> {
+        if !matches!(self.loss, Loss::Huber { .. } | Loss::Insensitive { .. } | Loss::Quantile { .. }) {
+            return targets;
+        }
+        for o in 0..targets.columns() {
+            let middle = |mut values: Vec<f64>| {
+                values.sort_by(f64::total_cmp);
+                values.get(values.len() / 2).copied().unwrap_or(0.0)
+            };
+            let column: Vec<f64> = (0..targets.rows()).map(|i| targets.row(i)[o]).collect();
+            let median = middle(column.clone());
+            // Five standard deviations of normal errors.
+            let reach = 5.0 * 1.4826 * middle(column.iter().map(|y| (y - median).abs()).collect());
+            if reach > 0.0 {
+                (0..targets.rows()).for_each(|i| {
+                    let y = &mut targets.row_mut(i)[o];
+                    *y = y.clamp(median - reach, median + reach);
+                });
+            }
+        }
+        targets
+    }
+}
+
+/// Rows that widths are tried on.
+struct Look<'a> {
+    search: &'a WidthSearch<'a>,
+    /// Of width 1 times the median distance.
+    anchor: Kernel,
+    of: Of,
+    targets: Matrix<f64>,
+    weights: Vec<f64>,
+}
+
+enum Of {
+    /// Phases at the anchor's width.
+    Turns(Matrix<f64>),
+    /// For all landmarks.
+    Rows(OwnedRows<f64>),
+}
+
+impl Look<'_> {
+    /// The anchor with its width times a factor.
+    fn trial(&self, factor: f64) -> Result<Trial> {
+        let engine = &self.search.engine.quiet();
+        let kernel = self.anchor.widened(factor);
+        let (gram, features) = match &self.of {
+            Of::Turns(turns) => {
+                engine.tell(&Event::Alive)?;
+                (engine.install(|| self.gram_of_turns(turns, factor)), 2 * turns.columns())
+            }
+            Of::Rows(rows) => {
+                let sample = self.search.sample;
+                let spec = MapSpec { features: sample.len(), ..MapSpec::landmarks(kernel.clone()) };
+                let map = spec.fit(engine, sample)?;
+                let z = map.transform(engine, &rows.view())?;
+                let mut gram = Gram::zero(map.output_dim(), self.targets.columns(), FOLDS);
+                engine.install(|| self.absorb(&mut gram, 0, &z, &mut Aligned::default()));
+                (gram, map.output_dim())
+            }
+        };
+        let ridge = Ridge {
+            lambda: Lambda::CrossValidated { folds: FOLDS },
+            ..Ridge::new(MapSpec::auto(kernel.clone()))
+        };
+        let chosen = ridge.choose(engine, &gram)?;
+        // Infinite where there are too few rows to tell.
+        let error = chosen.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
+        let deviation = LeftOut::new(error, chosen.fold_errors).deviation();
+        Ok(Trial { kernel, features, rows: self.weights.len() as u64, error, deviation })
+    }
+
+    /// Cosines, then sines: the order of features does not matter to a ridge.
+    fn gram_of_turns(&self, turns: &Matrix<f64>, factor: f64) -> Gram {
+        let (isa, frequencies) = (Isa::best(), turns.columns());
+        let features = 2 * frequencies;
+        let scale = (1.0 / frequencies as f64).sqrt();
+        let mut gram = Gram::zero(features, self.targets.columns(), FOLDS);
+        let mut packed = Aligned::default();
+        for start in (0..turns.rows()).step_by(BLOCK) {
+            let mut z = Matrix::zeros(BLOCK.min(turns.rows() - start), features);
+            z.as_mut_slice().par_chunks_mut(features).enumerate().for_each(|(i, row)| {
+                let narrowed: Vec<f64> = turns.row(start + i).iter().map(|t| t / factor).collect();
+                let (cos, sin) = row.split_at_mut(frequencies);
+                sincos_turns(isa, &narrowed, cos, sin);
+                row.iter_mut().for_each(|z| *z *= scale);
+            });
+            self.absorb(&mut gram, start, &z, &mut packed);
+        }
+        gram
+    }
+
+    /// The sample is in random order: every fifth row is a fold.
+    fn absorb(&self, gram: &mut Gram, start: usize, z: &Matrix<f64>, packed: &mut Aligned<f64>) {
+        let targets = self.targets.view().slice(start..start + z.rows());
+        let fold = |i: usize| (start + i) % FOLDS;
+        gram.absorb(z.view(), targets, |i| self.weights[start + i], fold, packed);
+    }
+}
