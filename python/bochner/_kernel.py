@@ -72,6 +72,9 @@ def kernel_text(
     given = {word: value for word, value in words.items() if value is not None}
     if not given:
         return text
+    if text.strip() == "auto":
+        # A width says which: sigma and gamma are the Gaussian's, scale is Laplace's.
+        text = kernel = "laplace" if "scale" in given else "gaussian"
     if not is_family(kernel):
         raise ValueError(
             f"expected kernel={text!r} to stand alone, found {' and '.join(given)} beside it: "

@@ -193,9 +193,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="gaussian"
-        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters, or chosen by cross-validation if there is none; or a whole one, which stands alone: any :class:`Kernel` or its text,
+    kernel : str or Kernel, default="auto"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), ``"laplace"``, exp(-gamma ‖x - y‖₁), or ``"exponential"``, exp(-‖x - y‖ / scale), with a width from one of the next
+        three parameters, or chosen by cross-validation if there is none; ``"auto"``, the best of these three; or a whole one, which stands alone: any :class:`Kernel` or its text,
         such as ``"gaussian(sigma=2)[age,income] + linear"``. It sees columns after standardization; kernels of entries that are not negative need
         ``standardize=False``.
     gamma : float, default=None
@@ -299,7 +299,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
 
     def __init__(
         self,
-        kernel="gaussian",
+        kernel="auto",
         *,
         gamma=None,
         sigma=None,
@@ -459,9 +459,9 @@ class KernelClassifier(Classifies, _KernelLearner):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="gaussian"
-        ``"gaussian"``, exp(-gamma ‖x - y‖²), or ``"laplace"``, exp(-gamma ‖x - y‖₁), with a width from one of the next
-        three parameters, or chosen by cross-validation if there is none; or a whole one, which stands alone: any :class:`Kernel` or its text,
+    kernel : str or Kernel, default="auto"
+        ``"gaussian"``, exp(-gamma ‖x - y‖²), ``"laplace"``, exp(-gamma ‖x - y‖₁), or ``"exponential"``, exp(-‖x - y‖ / scale), with a width from one of the next
+        three parameters, or chosen by cross-validation if there is none; ``"auto"``, the best of these three; or a whole one, which stands alone: any :class:`Kernel` or its text,
         such as ``"gaussian(sigma=2)[age,income] + linear"``. It sees columns after standardization; kernels of entries that are not negative need
         ``standardize=False``.
     gamma : float, default=None
@@ -577,7 +577,7 @@ class KernelClassifier(Classifies, _KernelLearner):
 
     def __init__(
         self,
-        kernel="gaussian",
+        kernel="auto",
         *,
         gamma=None,
         sigma=None,

@@ -114,8 +114,8 @@ pub(crate) struct LearnArgs {
     /// Whether the target is a number or a class
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) task: TaskArg,
-    /// gaussian, laplace or exponential to have the width tuned, auto for the best of them, or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
-    #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "gaussian")]
+    /// auto for the best of gaussian, laplace and exponential; one of these to have its width tuned; or any expression of kernels: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
+    #[arg(long, value_name = "TEXT", value_parser = value::kernel, default_value = "auto")]
     pub(crate) kernel: KernelChoice,
     /// How a column of text becomes numbers that every kernel can look at, such as 'message=words(from=1,to=2)'; rows have length 1; may be repeated
     #[arg(long, value_name = "COLUMN=TEXT", value_parser = value::sequence)]

@@ -10,7 +10,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::tune::{Clock, Enough, Family, Growth, Outlook, Plan, Trial, WidthSearch, search_seconds};
+use super::tune::{
+    Clock, Enough, Family, Growth, Outlook, Plan, Settled, Trial, WidthSearch, search_seconds,
+};
 use super::{Linear, Ridge};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
@@ -76,10 +78,11 @@ pub struct Auto {
     pub budget: Option<f64>,
 }
 
-/// D of the first fit (and of the smallest that a budget may make of it), and of the last at most.
+/// D of the first fit (and of the smallest that a budget may make of it), and of the last at most; of landmarks, which are sampled before that.
 const FIRST: usize = 512;
 const LEAST: usize = 64;
 const MOST: usize = 16_384;
+const LANDMARKS: usize = 4096;
 
 /// Multiply-adds that are done in less time than it takes to measure how long they take.
 const QUICK: f64 = 1e10;
@@ -90,7 +93,7 @@ const FEW: usize = 2048;
 impl Default for Auto {
     fn default() -> Self {
         Auto {
-            kernel: KernelChoice::Tuned(Family::Gaussian),
+            kernel: KernelChoice::Any,
             method: None,
             features: None,
             loss: Loss::Squares,
@@ -143,6 +146,22 @@ impl Auto {
         })
     }
 
+    /// Whether the search may find that landmarks are better.
+    fn may_be_landmarks(&self) -> bool {
+        let is_open = !matches!(self.kernel, KernelChoice::Given(_));
+        is_open && self.method.is_none() && self.features.is_none() && self.lambda.folds() > 1
+    }
+
+    /// The map of which the sample must be large enough.
+    fn largest(&self) -> MapSpec {
+        let spec = self.spec();
+        if self.may_be_landmarks() {
+            MapSpec { method: Method::LANDMARKS, features: LANDMARKS, ..spec }
+        } else {
+            spec
+        }
+    }
+
     /// Whether kernel or D are to be found.
     fn is_open(&self) -> bool {
         self.features.is_none() || !matches!(self.kernel, KernelChoice::Given(_))
@@ -166,8 +185,9 @@ impl Auto {
             KernelChoice::Any => &Family::ALL,
         };
         let search = WidthSearch { engine, sample, loss: self.loss, seed: self.seed, clock };
-        let (kernel, trials) = search.best_of(families)?;
-        Ok((Auto { kernel: KernelChoice::Given(kernel), ..self.clone() }, trials))
+        let Settled { kernel, landmarks, trials } = search.best_of(families)?;
+        let method = if landmarks && self.may_be_landmarks() { Some(Method::LANDMARKS) } else { self.method };
+        Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
     }
 
     /// A model with as many features as pay, and the plan that says so. The kernel is given.
@@ -201,6 +221,10 @@ impl Auto {
             (settled(spec.method, spec.features), Enough::Given)
         } else {
             let most = match spec.method {
+                // No more than were sampled for them.
+                Method::Landmarks { .. } if self.method.is_some_and(|m| m == Method::LANDMARKS) => {
+                    sample.len().min(LANDMARKS)
+                }
                 Method::Landmarks { .. } => spec.features,
                 _ if sample.is_whole() => distinct.min(MOST),
                 _ => MOST,
@@ -286,7 +310,7 @@ impl Auto {
             source,
             "columns",
             || {
-                let capacity = capacity(&self.spec(), source.input_dim());
+                let capacity = capacity(&self.largest(), source.input_dim());
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
@@ -334,6 +358,12 @@ impl Auto {
     /// What fitting will cost, as far as it can be told before the rows are seen.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
         let mut cost = self.learner(self.anchor(), self.most_features()).plan(&self.rounded(source))?;
+        // The sample may be larger than the map needs.
+        let sampled =
+            capacity(&self.largest(), source.input_dim()) - capacity(&self.spec(), source.input_dim());
+        let entries =
+            (sampled as u64).min(source.row_count().unwrap_or(u64::MAX)) * source.input_dim() as u64;
+        cost.peak_bytes = cost.peak_bytes.saturating_add(24 * entries);
         if self.standardise {
             let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
             let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);

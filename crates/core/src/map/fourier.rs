@@ -299,6 +299,32 @@ mod tests {
     use super::*;
     use bochner_testkit::assert_same_bits;
 
+    /// cos and sin of the phases of one width, divided, are the features of another.
+    #[test]
+    fn phases_of_one_width_are_those_of_another_divided() {
+        let x = Matrix::from_fn(100, 40, |i, j| ((i * 41 + j * 7) % 23) as f64 / 7.0);
+        for draw in [FrequencyDraw::Independent, FrequencyDraw::Orthogonal, FrequencyDraw::Structured] {
+            let map = |sigma: f64| {
+                let ask = Ask { form: FourierForm::Pairs, draw, features: 30, seed: 5 };
+                Fourier::build(&Kernel::gaussian(sigma).spectrum().unwrap(), ask, 40, &|_| Ok(())).unwrap()
+            };
+            let turns = map(2.0).turns(&Rows::from(&x));
+            let mut features = Matrix::zeros(100, 30);
+            map(0.6).apply(&Rows::from(&x), features.as_mut_slice(), 30, false);
+            for i in 0..100 {
+                for (j, t) in turns.row(i).iter().enumerate() {
+                    let (sin, cos) = (TAU * t * 2.0 / 0.6).sin_cos();
+                    let scale = (1.0 / 15.0f64).sqrt();
+                    let found = &features.row(i)[2 * j..2 * j + 2];
+                    assert!(
+                        (found[0] - scale * cos).abs() < 1e-11 && (found[1] - scale * sin).abs() < 1e-11,
+                        "{draw:?}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_smaller_map_is_the_prefix_of_a_larger_one() {
         let kernel: Kernel = "gaussian(sigma=0.7)*matern(nu=1.5,scale=2)".parse().unwrap();

@@ -38,3 +38,4 @@ mod statistical;
 mod strategies;
 mod svm;
 mod table;
+mod tuning;

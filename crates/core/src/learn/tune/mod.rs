@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::outlook::Outlook;
 pub(super) use self::size::Growth;
 pub use self::width::Family;
-pub(super) use self::width::{WidthSearch, search_seconds};
+pub(super) use self::width::{Settled, WidthSearch, search_seconds};
 use super::Auto;
 use crate::plan::bytes;
 use crate::{Kernel, Model};

@@ -139,3 +139,45 @@ impl Growth<'_> {
         Ok(Err(enough))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(features: usize) -> Result<Cost> {
+        let squares = (features * features) as f64;
+        Ok(Cost {
+            passes: 2,
+            multiply_adds_per_million_rows: 1e6 * squares,
+            multiply_adds_to_solve: 0.0,
+            peak_bytes: 8 * (features * features) as u64,
+        })
+    }
+
+    fn growth(engine: &Engine, rows: u64, budget: Option<f64>) -> Growth<'_> {
+        Growth { engine, clock: Clock::start(budget), rows, first: 512, most: 16_384, cost: &cost }
+    }
+
+    #[test]
+    fn steps_are_doublings_or_what_memory_work_and_time_allow() {
+        let free = Engine::default();
+        let next = |growth: &Growth<'_>, features, done, took| growth.next(features, done, took).unwrap();
+        assert_eq!(next(&growth(&free, 1000, None), 512, 0.0, 1.0), Ok(1024));
+        assert_eq!(next(&growth(&free, 1000, None), 10_000, 0.0, 1.0), Ok(16_384));
+        assert_eq!(next(&growth(&free, 1000, None), 16_384, 0.0, 1.0), Err(Enough::Most));
+        // n·D² ≤ 4e12 − 2.6e11: 1,933 at most, in steps of 64.
+        assert_eq!(next(&growth(&free, 1_000_000, None), 1024, 2.6e11, 1.0), Ok(1920));
+        assert_eq!(next(&growth(&free, 1_000_000, None), 1920, 3.9e12, 1.0), Err(Enough::Work));
+        // A second for 512: four times that for the next, 2.25 times for 768.
+        assert_eq!(next(&growth(&free, 1000, Some(10.0)), 512, 0.0, 1.0), Ok(1024));
+        assert_eq!(next(&growth(&free, 1000, Some(2.6)), 512, 0.0, 1.0), Ok(768));
+        assert_eq!(next(&growth(&free, 1000, Some(1.0)), 512, 0.0, 1.0), Err(Enough::Budget));
+        let limit = 8 * 700 * 700;
+        let small = crate::EngineSpec { memory_limit: Some(limit), ..Default::default() }.build();
+        assert_eq!(next(&growth(&small, 1000, None), 512, 0.0, 1.0), Ok(640));
+        assert_eq!(
+            next(&growth(&small, 1000, None), 640, 0.0, 1.0),
+            Err(Enough::Memory { needed: 8 * 832 * 832, limit })
+        );
+    }
+}

@@ -1,11 +1,12 @@
-//! Kernel and width, on a sample of the rows.
+//! Kernel, width and method, on a sample of the rows.
 //!
 //! ```text
-//! 512 features      width = median distance × 1/16, 1/8, …, 4                                   each family
-//! 2,048 features    from the best of all on, in steps of √2, as long as errors fall             or the kernel itself where rows are few
+//! 512 features      width = median distance × 1/16, 1/8, …, 4                                 each family
+//! 1,024 features    the best width of each family; from the best of all on, in steps of √2, as long as errors fall
+//!                   landmarks in place of Fourier features                                    or the kernel itself, all along, where rows are few
 //! ```
 //! An error is that of cross-validated ridge at its best λ. The median distance only anchors the grid: the best width of a regression is usually a fraction of it. Few features
-//! favour wide kernels, being too few for narrow ones; hence the second look. Phases ω·x of one width are those of another, divided: rows are
+//! favour wide and smooth kernels, being too few for others; hence the second look. Phases ω·x of one width are those of another, divided: rows are
 //! multiplied with frequencies once for each family and number of features.
 
 use std::f64::consts::SQRT_2;
@@ -53,10 +54,14 @@ const FACTORS: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 
 /// Features and rows of the first look and of the second.
 const FIRST: (usize, usize) = (512, 4096);
-const SECOND: (usize, usize) = (2048, 8192);
+const SECOND: (usize, usize) = (1024, 8192);
 
-/// Distinct rows for which the second look is at the kernel itself.
+/// Distinct rows for which the second look is at the kernel itself, and so few that there is none.
 const FEW: usize = 1024;
+const SMALL: usize = 32;
+
+/// The part by which landmarks must be better than Fourier features, being slower to make.
+const WORTH: f64 = 0.01;
 
 /// Steps of the second look, in one direction.
 const STEPS: usize = 6;
@@ -67,7 +72,7 @@ const FOLDS: usize = 5;
 /// Pairs of rows that the median is taken of.
 const PAIRS: u64 = 2000;
 
-/// Seconds that the search takes, about: all of the first look, four trials of the second.
+/// Seconds that the search takes, about: all of the first look, four steps of the second, and landmarks, which cost as much twice.
 pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usize, machine: &Machine) -> f64 {
     let rates = &machine.double;
     let look = |(features, most): (usize, usize)| {
@@ -77,7 +82,7 @@ pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usiz
         (products, n * d / rates.features + n * d * d / 2.0 / rates.sums + folds)
     };
     let (first, second) = (look(FIRST), look(SECOND));
-    families as f64 * (first.0 + FACTORS.len() as f64 * first.1) + second.0 + 4.0 * second.1
+    families as f64 * (first.0 + FACTORS.len() as f64 * first.1 + second.0 + second.1) + 5.0 * second.1
 }
 
 /// The search for a kernel.
@@ -90,58 +95,76 @@ pub(in crate::learn) struct WidthSearch<'a> {
 }
 
 impl WidthSearch<'_> {
-    /// The best kernel of some families, and all that were tried.
-    pub(in crate::learn) fn best_of(&self, families: &[Family]) -> Result<(Kernel, Vec<Trial>)> {
+    /// The best kernel of some families, whether landmarks are better than Fourier features, and all that were tried.
+    pub(in crate::learn) fn best_of(&self, families: &[Family]) -> Result<Settled> {
         let (engine, phase) = (self.engine, "bandwidth");
         engine.tell(&Event::Started { phase })?;
-        let expected = (families.len() * FACTORS.len() + 3) as f64;
+        let expected = (families.len() * (FACTORS.len() + 1) + 4) as f64;
         let mut trials: Vec<Trial> = Vec::new();
-        let mut tell = |trial: Trial| {
+        let mut tell = |trial: Trial| -> Result<f64> {
+            let error = trial.error;
             trials.push(trial);
             let fraction = Some((trials.len() as f64 / expected).min(0.99));
-            engine.tell(&Event::Progress { phase, rows: self.sample.len() as u64, fraction })
+            engine.tell(&Event::Progress { phase, rows: self.sample.len() as u64, fraction })?;
+            Ok(error)
         };
-        let mut best: Option<(f64, Family, f64)> = None;
+        // The first look: a width for each family.
+        let mut found: Vec<(f64, Family, f64)> = Vec::new();
         for &family in families {
-            let look = self.look(family, FIRST, false)?;
+            if !found.is_empty() && self.clock.is_past(0.2) {
+                break;
+            }
+            let look = self.look(family, FIRST)?;
+            let mut best = (f64::INFINITY, family, 1.0);
             for factor in FACTORS {
-                // Something must be tried.
-                if best.is_some() && self.clock.is_past(0.3) {
+                let error = tell(look.trial(factor, Made::Phases)?)?;
+                if error < best.0 {
+                    best = (error, family, factor);
+                }
+            }
+            found.push(best);
+        }
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut family, mut factor) = found.first().map_or((Family::Gaussian, 1.0), |best| (best.1, best.2));
+        let mut landmarks = false;
+        if !self.clock.is_past(0.15) && self.sample.len() > 2 * SMALL {
+            let is_exact = self.sample.is_whole() && self.sample.len() <= FEW;
+            let made = if is_exact { Made::Landmarks } else { Made::Phases };
+            let mut best: Option<(f64, Look<'_>)> = None;
+            for &(_, tried, at) in &found {
+                if best.is_some() && self.clock.is_past(0.2) {
                     break;
                 }
-                let trial = look.trial(factor)?;
-                if best.is_none_or(|(error, ..)| trial.error < error) {
-                    best = Some((trial.error, family, factor));
+                let look = self.look(tried, SECOND)?;
+                let error = tell(look.trial(at, made)?)?;
+                if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                    (family, factor) = (tried, at);
+                    best = Some((error, look));
                 }
-                tell(trial)?;
             }
-        }
-        let (_, family, mut factor) = best.unwrap_or((0.0, Family::Gaussian, 1.0));
-        if !self.clock.is_past(0.2) && self.sample.len() > FIRST.0 {
-            let look = self.look(family, SECOND, true)?;
-            let first = look.trial(factor)?;
-            let mut least = first.error;
-            tell(first)?;
-            for step in [1.0 / SQRT_2, SQRT_2] {
-                let mut steps = 0;
-                while steps < STEPS && !self.clock.is_past(0.3) {
-                    let trial = look.trial(factor * step)?;
-                    let (error, is_better) = (trial.error, trial.error < least);
-                    tell(trial)?;
-                    if !is_better {
+            if let Some((mut least, look)) = best {
+                for step in [1.0 / SQRT_2, SQRT_2] {
+                    let mut steps = 0;
+                    while steps < STEPS && !self.clock.is_past(0.25) {
+                        let error = tell(look.trial(factor * step, made)?)?;
+                        if !(error < least) {
+                            break;
+                        }
+                        (least, factor, steps) = (error, factor * step, steps + 1);
+                    }
+                    // Errors fall on one side only.
+                    if steps > 0 {
                         break;
                     }
-                    (least, factor, steps) = (error, factor * step, steps + 1);
                 }
-                // Errors fall on one side only.
-                if steps > 0 {
-                    break;
+                if !is_exact && !self.clock.is_past(0.25) {
+                    landmarks = tell(look.trial(factor, Made::Landmarks)?)? < (1.0 - WORTH) * least;
                 }
             }
         }
         engine.tell(&Event::Finished { phase })?;
         let kernel = self.anchor(family).widened(factor);
-        Ok((kernel, trials))
+        Ok(Settled { kernel, landmarks, trials })
     }
 
     /// The kernel whose width is the median distance, in the kernel's own metric.
@@ -164,7 +187,7 @@ impl WidthSearch<'_> {
     }
 
     /// A part of the sample, ready to try widths of a family on.
-    fn look(&self, family: Family, (features, rows): (usize, usize), may_be_exact: bool) -> Result<Look<'_>> {
+    fn look(&self, family: Family, (features, rows): (usize, usize)) -> Result<Look<'_>> {
         let sample = self.sample;
         let count = rows.min(sample.len());
         let units = Units::of(sample, true);
@@ -175,19 +198,13 @@ impl WidthSearch<'_> {
         let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
         let anchor = self.anchor(family);
         let rows = sample.rows(count);
-        let is_exact = may_be_exact && sample.is_whole() && sample.len() <= FEW;
-        let of = if is_exact {
-            Of::Rows(rows)
-        } else {
-            let features = features.min(sample.len().next_multiple_of(2)).max(32);
-            let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
-            let map = self.engine.install(|| spec.build(sample.columns()))?;
-            match self.engine.install(|| map.turns(&rows.view())) {
-                Some(turns) => Of::Turns(turns),
-                None => Of::Rows(rows),
-            }
-        };
-        Ok(Look { search: self, anchor, of, targets, weights })
+        let features = features.min(sample.len().next_multiple_of(2)).max(32);
+        let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
+        let map = self.engine.install(|| spec.build(sample.columns()))?;
+        // Of all families that are searched, maps are Fourier pairs.
+        let turns =
+            self.engine.install(|| map.turns(&rows.view())).unwrap_or_else(|| Matrix::zeros(count, 1));
+        Ok(Look { search: self, anchor, rows, turns, targets, weights })
     }
 
     /// Targets without what a few wild ones would do to squares, where the loss is not squares.
@@ -215,38 +232,49 @@ impl WidthSearch<'_> {
     }
 }
 
+/// What the search ends with.
+pub(in crate::learn) struct Settled {
+    pub(in crate::learn) kernel: Kernel,
+    /// Whether landmarks have the smaller error for as many features.
+    pub(in crate::learn) landmarks: bool,
+    pub(in crate::learn) trials: Vec<Trial>,
+}
+
+/// How the features of a trial are made.
+#[derive(Clone, Copy)]
+enum Made {
+    Phases,
+    /// As many as there are Fourier features; all rows, where these are few.
+    Landmarks,
+}
+
 /// Rows that widths are tried on.
 struct Look<'a> {
     search: &'a WidthSearch<'a>,
     /// Of width 1 times the median distance.
     anchor: Kernel,
-    of: Of,
+    rows: OwnedRows<f64>,
+    /// Phases at the anchor's width.
+    turns: Matrix<f64>,
     targets: Matrix<f64>,
     weights: Vec<f64>,
 }
 
-enum Of {
-    /// Phases at the anchor's width.
-    Turns(Matrix<f64>),
-    /// For all landmarks.
-    Rows(OwnedRows<f64>),
-}
-
 impl Look<'_> {
     /// The anchor with its width times a factor.
-    fn trial(&self, factor: f64) -> Result<Trial> {
+    fn trial(&self, factor: f64, made: Made) -> Result<Trial> {
         let engine = &self.search.engine.quiet();
+        engine.tell(&Event::Alive)?;
         let kernel = self.anchor.widened(factor);
-        let (gram, features) = match &self.of {
-            Of::Turns(turns) => {
-                engine.tell(&Event::Alive)?;
-                (engine.install(|| self.gram_of_turns(turns, factor)), 2 * turns.columns())
-            }
-            Of::Rows(rows) => {
+        let (gram, features) = match made {
+            Made::Phases => (engine.install(|| self.gram_of_turns(factor)), 2 * self.turns.columns()),
+            Made::Landmarks => {
                 let sample = self.search.sample;
-                let spec = MapSpec { features: sample.len(), ..MapSpec::landmarks(kernel.clone()) };
+                let is_exact = sample.is_whole() && sample.len() <= FEW;
+                let features = if is_exact { sample.len() } else { 2 * self.turns.columns() };
+                let spec = MapSpec { features, ..MapSpec::landmarks(kernel.clone()) };
                 let map = spec.fit(engine, sample)?;
-                let z = map.transform(engine, &rows.view())?;
+                let z = map.transform(engine, &self.rows.view())?;
                 let mut gram = Gram::zero(map.output_dim(), self.targets.columns(), FOLDS);
                 engine.install(|| self.absorb(&mut gram, 0, &z, &mut Aligned::default()));
                 (gram, map.output_dim())
@@ -264,7 +292,8 @@ impl Look<'_> {
     }
 
     /// Cosines, then sines: the order of features does not matter to a ridge.
-    fn gram_of_turns(&self, turns: &Matrix<f64>, factor: f64) -> Gram {
+    fn gram_of_turns(&self, factor: f64) -> Gram {
+        let turns = &self.turns;
         let (isa, frequencies) = (Isa::best(), turns.columns());
         let features = 2 * frequencies;
         let scale = (1.0 / frequencies as f64).sqrt();
