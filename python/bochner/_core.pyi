@@ -142,6 +142,24 @@ class Model:
         verbose: int = 0,
     ) -> Model: ...
     @staticmethod
+    def forecast(
+        *,
+        rows: int,
+        columns: int,
+        entries: int | None,
+        scalar_bytes: int,
+        outputs: int,
+        kernel: str,
+        method: str | None = None,
+        features: int | None = None,
+        loss: str = "ridge",
+        regularization: float | None = None,
+        folds: int = 5,
+        standardize: bool = True,
+        budget: float | None = None,
+        threads: int = 0,
+    ) -> tuple[str, str]: ...
+    @staticmethod
     def fit_exact(
         rows: Any,
         targets: NDArray[np.float64],

@@ -8,7 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
@@ -20,6 +22,7 @@ from ._core import Model
 from ._kernel import GAMMA, KERNEL_CONSTRAINTS, kernel_text, refuse_texts
 from ._labels import classes_of, labels_of
 from ._method import METHODS
+from ._outlook import Outlook
 from ._validation import (
     COMPONENTS,
     ROWS,
@@ -127,6 +130,48 @@ class _KernelLearner(SavedModel):
             "standardize": model.standardized,
             "random_state": model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
         }
+
+    def plan(self, X, y):
+        """What fitting will take on this machine, before it is done: nothing is fitted, and nothing about the estimator changes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+
+        Returns
+        -------
+        outlook : Outlook
+            Seconds, memory, and a table of them; ``print`` shows it.
+        """
+        refuse_texts(self.kernel)
+        self._validate_params()
+        X = check_array(X, **ROWS)
+        outputs = self._output_count(y)
+        method = _METHODS[self.method]
+        source, text = Model.forecast(
+            rows=X.shape[0],
+            columns=X.shape[1],
+            entries=X.nnz if issparse(X) else None,
+            scalar_bytes=X.dtype.itemsize,
+            outputs=outputs,
+            kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
+            method=None if method is None else json.dumps(method),
+            features=None if self.n_components is None else int(self.n_components),
+            loss=self.loss,
+            regularization=None if self.regularization == "cv" else float(self.regularization),
+            folds=int(self.folds),
+            standardize=bool(self.standardize),
+            budget=None if self.budget is None else float(self.budget),
+            threads=threads_of(self.n_jobs),
+        )
+        return Outlook.from_json(source, text)
+
+    def _output_count(self, y) -> int:
+        """Numbers that are learnt for each row."""
+        return 1 if np.ndim(y) < 2 else np.shape(y)[1]
 
     def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
         """A model of validated rows and targets (one column for each output)."""
@@ -669,3 +714,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         super()._adopt(model)
         self.classes_ = classes_of(*model.labels) if classes is None else classes
         return self
+
+    def _output_count(self, y) -> int:
+        """Two classes have one score, more have one each."""
+        classes = len(np.unique(y))
+        return 1 if classes == 2 else classes

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use bochner::encode::Columns;
 use bochner::model::{Decision, Outcome};
+use bochner::plan::Machine;
 use bochner::solve::Stop;
 use bochner::{
     AnyRows, Arrays, Auto, Certificate, Engine, ExactRidge, ExactSvm, Head, LabelKind, Labels, Lambda,
-    Matrix, Method, Model as Inner, Target,
+    Matrix, Method, Model as Inner, Shape, Target,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -87,6 +88,52 @@ impl Model {
             Job::new(threads, verbose),
             |engine, source| auto.fit_from(engine, source, start.as_ref()),
         )
+    }
+
+    /// What a fit to rows of some shape will take on this machine, as JSON and as a table.
+    #[staticmethod]
+    #[pyo3(signature = (
+        *, rows, columns, entries, scalar_bytes, outputs, kernel, method=None, features=None, loss="ridge", regularization=None, folds=5,
+        standardize=true, budget=None, threads=0
+    ))]
+    fn forecast(
+        py: Python<'_>,
+        rows: u64,
+        columns: usize,
+        entries: Option<u64>,
+        scalar_bytes: usize,
+        outputs: usize,
+        kernel: &str,
+        method: Option<&str>,
+        features: Option<usize>,
+        loss: &str,
+        regularization: Option<f64>,
+        folds: usize,
+        standardize: bool,
+        budget: Option<f64>,
+        threads: usize,
+    ) -> PyResult<(String, String)> {
+        let auto = Auto {
+            kernel: kernel.parse().map_err(to_python)?,
+            method: method.map(method_from_json).transpose()?,
+            features,
+            loss: loss.parse().map_err(to_python)?,
+            lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
+            standardise: standardize,
+            budget,
+            ..Auto::default()
+        };
+        let target = Target::Numbers { outputs };
+        let shape = Shape { rows, inputs: columns, entries, scalar_bytes, target };
+        let outlook = Job::new(threads, 0).run(py, |engine| {
+            let machine = Machine::measure(engine)?;
+            auto.forecast(engine, &shape, &machine, 0.0)
+        })?;
+        let (least, most) = outlook.seconds();
+        let json = serde_json::json!({
+            "seconds": [least, most], "peak_bytes": outlook.peak_bytes(), "allowed": outlook.allowed(), "outlook": outlook,
+        });
+        Ok((json.to_string(), outlook.to_string()))
     }
 
     /// Fits a support vector machine with the exact kernel; `targets` are positions in the labels.

@@ -68,7 +68,7 @@ pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, No
 pub use matrix::{AnyRows, Csr, CsrView, Matrix, MatrixView, OwnedRows, Rows, Scalar};
 pub use model::{Head, Model};
 pub use plan::{Strategy, Workload};
-pub use source::{Arrays, Batch, Batches, Source, Target};
+pub use source::{Arrays, Batch, Batches, Shape, Source, Target};
 
 /// Runs the README's Rust example with the doctests.
 #[cfg(doctest)]

@@ -103,6 +103,48 @@ pub trait Batches {
     fn fraction(&self) -> Option<f64>;
 }
 
+/// The shape of a source without its rows: for plans.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The number of rows.
+    pub rows: u64,
+    /// Their columns.
+    pub inputs: usize,
+    /// Entries that are stored, where rows are sparse.
+    pub entries: Option<u64>,
+    /// Bytes of an entry: 4 or 8.
+    pub scalar_bytes: usize,
+    /// What is to be predicted.
+    pub target: Target,
+}
+
+impl Source for Shape {
+    fn input_dim(&self) -> usize {
+        self.inputs
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn scalar_bytes(&self) -> usize {
+        self.scalar_bytes
+    }
+
+    fn stored_entries(&self) -> Option<u64> {
+        self.entries
+    }
+
+    /// There is nothing to read.
+    fn open(&self) -> Result<Box<dyn Batches + '_>> {
+        Err(Error::NoRows)
+    }
+}
+
 /// Rows, targets and weights in memory.
 #[derive(Clone, Debug)]
 pub struct Arrays<'a> {
