@@ -12,7 +12,7 @@ use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Labels, Lambda, Loss, Method, Model};
+use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Labels, Lambda, Loss, Method, Model, Uncertainty};
 use bochner_io::Options;
 use serde::Serialize;
 
@@ -75,6 +75,11 @@ impl Job {
             },
             precision: Some(args.precision.into()),
             standardise: !args.no_standardise,
+            uncertainty: Uncertainty {
+                deviation: args.doubt.deviation,
+                held_out: args.doubt.held_out,
+                calibrated: args.doubt.calibrate,
+            },
         };
         let recipe = Recipe { auto, task: args.task.into(), declared: args.sequence };
         recipe.check()?;
@@ -327,6 +332,7 @@ impl Summary {
         lines.splice(2..2, self.report.texts());
         lines.extend(self.report.training());
         lines.extend(self.cross_validation.as_ref().map(|errors| ("error", errors.text())));
+        lines.extend(self.report.uncertainty());
         lines.extend(self.report.certificate());
         lines.push(("model", format!("{}, {}", self.model, bochner::plan::bytes(self.bytes))));
         lines.push(("time", text::seconds(self.seconds)));

@@ -7,6 +7,7 @@ mod npy;
 mod plan;
 mod sequence;
 mod transform;
+mod uncertainty;
 
 use std::ffi::OsString;
 use std::fs;

@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use super::{Bandwidth, Family, Linear, Ridge};
+use super::{Bandwidth, Family, Linear, Ridge, Uncertainty};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
@@ -62,6 +62,8 @@ pub struct Auto {
     pub standardise: bool,
     /// What may be left to gain, as a part of the objective, where steps are made; none for the learner's own.
     pub tolerance: Option<f64>,
+    /// What the model is to know of its own errors.
+    pub uncertainty: Uncertainty,
 }
 
 impl Default for Auto {
@@ -76,6 +78,7 @@ impl Default for Auto {
             precision: None,
             standardise: true,
             tolerance: None,
+            uncertainty: Uncertainty::default(),
         }
     }
 }
@@ -88,7 +91,14 @@ impl Auto {
 
     /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
     pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
+        self.uncertainty.check(self.loss, source.target())?;
         self.check(engine, source)?;
+        self.uncertainty.fit(engine, source, self.seed, |kept| self.fit_to(engine, kept, start))
+    }
+
+    /// Fits to all rows of the source, none held out.
+    fn fit_to(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
+        let known = self.uncertainty;
         let (scaling, sample) = self.look(engine, source)?;
         let kernel = match &self.kernel {
             KernelChoice::Given(kernel) => kernel.clone(),
@@ -100,15 +110,16 @@ impl Auto {
         let precision = self.precision(source);
         match scaling {
             None if precision.bytes() == source.scalar_bytes() => {
-                learner.fit_with(engine, source, &sample, start)
+                learner.fit_with(engine, source, &sample, start, known)
             }
-            None => learner.fit_with(engine, &self.rounded(source), &sample, start),
+            None => learner.fit_with(engine, &self.rounded(source), &sample, start, known),
             Some(scaling) => {
                 let model = learner.fit_with(
                     engine,
                     &Scaled::new(source, scaling.clone(), precision),
                     &sample,
                     start,
+                    known,
                 )?;
                 Ok(model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)))
             }
@@ -205,6 +216,8 @@ impl Auto {
     /// What fitting will cost, as far as it can be told before the rows are seen.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
         let mut cost = self.learner(self.anchor(), self.most_features()).plan(&self.rounded(source))?;
+        let features = self.spec().output_dim(source.input_dim());
+        cost.peak_bytes = cost.peak_bytes.saturating_add(self.uncertainty.bytes(features));
         if self.standardise {
             let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
             let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);
@@ -301,9 +314,10 @@ impl Learner {
         source: &dyn Source,
         sample: &Sample,
         start: Option<&Model>,
+        known: Uncertainty,
     ) -> Result<Model> {
         match self {
-            Learner::Ridge(ridge) => ridge.fit_with(engine, source, sample),
+            Learner::Ridge(ridge) => ridge.fit_knowing(engine, source, sample, known),
             Learner::Linear(linear) => {
                 let has_same = |model: &&Model| linear.can_start_from(model, source.target());
                 if start.is_some() && start.filter(has_same).is_none() {
@@ -311,7 +325,7 @@ impl Learner {
                         "the model to start from has other features or outputs: the fit starts from nothing";
                     engine.tell(&Event::Warning { text })?;
                 }
-                linear.fit_with(engine, source, sample, start.filter(has_same))
+                linear.fit_knowing(engine, source, sample, start.filter(has_same), known)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod auto;
 mod bandwidth;
+mod calibrate;
 mod check;
 mod exact_ridge;
 mod exact_svm;
@@ -10,6 +11,7 @@ mod linear;
 mod pca;
 mod ridge;
 mod sgd;
+mod uncertainty;
 
 pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
@@ -19,3 +21,4 @@ pub use linear::Linear;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
 pub use sgd::{Counted, Rate, Sgd};
+pub use uncertainty::Uncertainty;
