@@ -370,7 +370,7 @@ fn probabilities_come_from_left_out_folds() {
         let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
         let right =
             model.classes(&outputs).iter().zip(y.as_slice()).filter(|(c, y)| **c == **y as usize).count();
-        assert!(right > 290, "{right} of 300 learnt by heart");
+        assert!(right > 250, "{right} of 300 learnt by heart");
         let error = calibration_error(&model, 2, |p| p);
         assert!(error < 0.1, "{error}");
     }
