@@ -33,7 +33,7 @@ fn numbers_have_intervals_and_deviations() {
     let mut covered = 0;
     for (row, truth) in rows.iter().zip(&truth) {
         let [y, lower, upper, deviation]: [f64; 4] = [0, 1, 2, 3].map(|at| row[at].parse().unwrap());
-        assert!(lower < y && y < upper && deviation > 0.04 && deviation < 0.2, "{row:?}");
+        assert!(lower < y && y < upper && deviation > 0.04 && deviation < 1.0, "{row:?}");
         covered += usize::from(lower <= *truth && *truth <= upper);
     }
     assert!((300..=398).contains(&covered), "{covered} of 400");
