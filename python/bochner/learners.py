@@ -114,6 +114,7 @@ class _KernelLearner(SavedModel):
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
+        "held_out": [Interval(Real, 0, 1, closed="neither"), None],
         "verbose": ["verbose"],
     }
 
@@ -128,6 +129,7 @@ class _KernelLearner(SavedModel):
             "regularization": "cv" if model.folds > 1 else model.regularization,
             "folds": model.folds if model.folds > 1 else 5,
             "standardize": model.standardized,
+            "held_out": model.held_out_share,
             "random_state": model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
         }
 
@@ -194,6 +196,9 @@ class _KernelLearner(SavedModel):
             tolerance=float(self.tol),
             budget=None if self.budget is None else float(self.budget),
             start=getattr(self, "_model", None) if self.warm_start else None,
+            deviation=bool(getattr(self, "deviation", False)),
+            held_out=None if self.held_out is None else float(self.held_out),
+            calibrate=bool(getattr(self, "probability", False)),
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
             threads=threads_of(self.n_jobs),
@@ -216,6 +221,7 @@ class _KernelLearner(SavedModel):
         self.n_components_ = model.features
         self.plan_ = None if model.plan is None else json.loads(model.plan)
         self.certificate_ = Certificate.from_json(model.certificate, model.certificate_text)
+        self.n_held_out_ = model.held_out_rows
         return self
 
     def _outputs(self, X) -> np.ndarray:
@@ -274,6 +280,10 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         about a minute of two processor cores, which is the same on any machine, and so is the model.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
+    deviation : bool, default=False
+        Whether to keep what :meth:`predict` needs for ``return_std=True``: D²/2 numbers. Under ridge loss only.
+    held_out : float, default=None
+        The share of the rows, between 0 and 1, that is held out of the fit for :meth:`predict_interval`. The model learns from the others alone.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -311,6 +321,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
+    n_held_out_ : int or None
+        Distinct rows that were held out of the fit.
     n_features_in_ : int
         Columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -338,7 +350,11 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {**_KernelLearner._parameter_constraints, "loss": [str]}
+    _parameter_constraints: dict[str, list[Any]] = {
+        **_KernelLearner._parameter_constraints,
+        "loss": [str],
+        "deviation": ["boolean"],
+    }
 
     _head = "regression"
 
@@ -358,6 +374,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         tol=1e-4,
         budget=None,
         warm_start=False,
+        deviation=False,
+        held_out=None,
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -375,6 +393,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.tol = tol
         self.budget = budget
         self.warm_start = warm_start
+        self.deviation = deviation
+        self.held_out = held_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -404,21 +424,66 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
             model = self._learn(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
         return self._adopt(model, one_column=y.ndim == 1)
 
-    def predict(self, X):
+    def predict(self, X, return_std=False):
         """Predict targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
+        return_std : bool, default=False
+            Whether to return deviations too; needs ``deviation=True``.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predictions, in the precision of the rows.
+        std : ndarray of the same shape
+            The standard deviation of a new observation, if it is asked for: of the posterior of a ridge regression whose errors have one size, as ``BayesianRidge`` has it. Far from
+            all rows it says too little, where the kernel has more features than were drawn.
         """
         outputs = self._outputs(X)
+        if not return_std:
+            return self._shaped(outputs)
+        if not self._model.has_deviation:
+            raise ValueError("return_std=True needs a fit with deviation=True")
+        rows = check_rows(self, X, reset=False)
+        deviations = self._model.deviations(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
+        return self._shaped(outputs), self._shaped(deviations)
+
+    def predict_interval(self, X, coverage=0.9):
+        """Predict intervals that hold the targets of new rows.
+
+        Needs a fit with ``held_out``. If distinct rows are exchangeable, the target of a row unlike those of the fit lies in its interval with at least the probability asked for, whatever the
+        law of the data and however good the model: on average over rows, for each output by itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Where intervals begin, in the precision of the rows; minus infinity where so few rows were held out that only everything covers as much.
+        upper : ndarray of the same shape
+            Where they end.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        ends = self._model.intervals(rows, float(coverage), threads_of(self.n_jobs))
+        lower, upper = (self._shaped(end.astype(rows.dtype, copy=False)) for end in ends)
+        return lower, upper
+
+    def _shaped(self, outputs: np.ndarray) -> np.ndarray:
+        """One number a row where targets were a vector."""
         return outputs[:, 0] if self._one_column else outputs
+
+    @classmethod
+    def _words_of(cls, model: Model) -> dict[str, Any]:
+        return {**super()._words_of(model), "deviation": model.has_deviation}
 
     def _adopt(self, model: Model, one_column: bool | None = None):
         super()._adopt(model)
@@ -489,10 +554,11 @@ class Classifies(ClassifierMixin):
 
 
 def _has_probabilities(self) -> bool:
-    """Whether scores are logarithms of odds; the message of the error says what would make them so."""
+    """Whether scores become probabilities; the message of the error says what would make them so."""
     model = getattr(self, "_model", None)
-    if not (self.loss == "logistic" if model is None else model.has_probabilities):
-        raise AttributeError(f"probabilities need loss='logistic', found loss={self.loss!r}")
+    will_have = self.loss == "logistic" or self.probability or self.held_out is not None
+    if not (will_have if model is None else model.has_probabilities):
+        raise AttributeError(f"probabilities need loss='logistic' or probability=True, found loss={self.loss!r}")
     return True
 
 
@@ -543,6 +609,11 @@ class KernelClassifier(Classifies, _KernelLearner):
         about a minute of two processor cores, which is the same on any machine, and so is the model.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
+    probability : bool, default=False
+        Whether to make probabilities of scores, on left-out folds: Platt's two numbers for two classes, one temperature for more; one more solve for each fold. Scores
+        under logistic loss are probabilities as they are; this mends their size.
+    held_out : float, default=None
+        The share of the rows, between 0 and 1, that is held out of the fit for :meth:`predict_set`. The model learns from the others alone, and has probabilities.
     random_state : int, RandomState instance or None, default=0
         Of all chance.
     n_jobs : int or None, default=None
@@ -583,6 +654,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
+    n_held_out_ : int or None
+        Distinct rows that were held out of the fit.
     n_features_in_ : int
         Columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -615,6 +688,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         **_KernelLearner._parameter_constraints,
         "loss": [StrOptions({"ridge", "logistic", "squared_hinge", "hinge"})],
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "probability": ["boolean"],
     }
 
     _head = "classification"
@@ -637,6 +711,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         tol=1e-4,
         budget=None,
         warm_start=False,
+        probability=False,
+        held_out=None,
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -655,6 +731,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.tol = tol
         self.budget = budget
         self.warm_start = warm_start
+        self.probability = probability
+        self.held_out = held_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -709,6 +787,32 @@ class KernelClassifier(Classifies, _KernelLearner):
             One column for each class, in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X))
+
+    def predict_set(self, X, coverage=0.9):
+        """Predict sets of classes that hold those of new rows.
+
+        Needs a fit with ``held_out``. If distinct rows are exchangeable, the class of a row unlike those of the fit is in its set with at least the probability asked for, whatever the law of the
+        data and however good the model: on average over rows, not for each class by itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            The probability, between 0 and 1.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            Whether each of ``classes_`` is in the set of each row: one at least, and all where so few rows were held out that nothing less covers as much.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        return self._model.sets(rows, float(coverage), threads_of(self.n_jobs))
+
+    @classmethod
+    def _words_of(cls, model: Model) -> dict[str, Any]:
+        return {**super()._words_of(model), "probability": model.is_calibrated}
 
     def _adopt(self, model: Model, classes: np.ndarray | None = None):
         super()._adopt(model)

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use bochner::encode::Columns;
-use bochner::model::{Decision, Outcome};
+use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
 use bochner::{
     AnyRows, Arrays, Auto, Certificate, Engine, ExactRidge, ExactSvm, Head, LabelKind, Labels, Lambda,
-    Matrix, Method, Model as Inner, Shape, Target,
+    Matrix, Method, Model as Inner, Shape, Target, Uncertainty,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -36,7 +36,8 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (
         rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, tolerance=None, budget=None, start=None, columns=None, target="", threads=0, verbose=0
+        folds=5, standardize=true, tolerance=None, budget=None, start=None, deviation=false, held_out=None, calibrate=false, columns=None, target="",
+        threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -55,6 +56,9 @@ impl Model {
         tolerance: Option<f64>,
         budget: Option<f64>,
         start: Option<PyRef<'_, Model>>,
+        deviation: bool,
+        held_out: Option<f64>,
+        calibrate: bool,
         columns: Option<Vec<String>>,
         target: &str,
         threads: usize,
@@ -72,6 +76,7 @@ impl Model {
             standardise: standardize,
             tolerance,
             budget,
+            uncertainty: Uncertainty { deviation, held_out, calibrated: calibrate },
         };
         let auto = match &columns {
             Some(names) => auto.bind(names).map_err(to_python)?,
@@ -367,6 +372,77 @@ impl Model {
     #[getter]
     fn has_probabilities(&self) -> bool {
         self.inner.calibration().is_some()
+    }
+
+    /// Whether the numbers that make probabilities were fitted.
+    #[getter]
+    fn is_calibrated(&self) -> bool {
+        self.inner.calibration().is_some_and(|calibration| calibration != Calibration::default())
+    }
+
+    /// Whether there are deviations of predictions.
+    #[getter]
+    fn has_deviation(&self) -> bool {
+        self.inner.posterior().is_some()
+    }
+
+    /// Distinct rows held out of the fit; none if there were none.
+    #[getter]
+    fn held_out_rows(&self) -> Option<usize> {
+        self.inner.held_out().map(|held_out| held_out.rows())
+    }
+
+    /// The share that was held out; none for none.
+    #[getter]
+    fn held_out_share(&self) -> Option<f64> {
+        self.inner.held_out().map(|held_out| held_out.share())
+    }
+
+    /// The deviation of a new observation, for each row and output.
+    fn deviations<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = rows.rows()?;
+        let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
+            AnyRows::F32(rows) => self.inner.deviation(engine, rows),
+            AnyRows::F64(rows) => self.inner.deviation(engine, rows),
+        })?;
+        array(py, found)
+    }
+
+    /// Where the intervals of each row and output begin, and where they end.
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        coverage: f64,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let rows = rows.rows()?;
+        let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
+            AnyRows::F32(rows) => self.inner.intervals(engine, rows, coverage),
+            AnyRows::F64(rows) => self.inner.intervals(engine, rows, coverage),
+        })?;
+        Ok((array(py, found.lower)?, array(py, found.upper)?))
+    }
+
+    /// For each row and class, whether it is in the set.
+    fn sets<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        coverage: f64,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let outputs = self.outputs(py, &rows, threads)?;
+        let sets = self.inner.sets(&outputs, coverage).map_err(to_python)?;
+        let classes =
+            if let Head::Classification { labels, .. } = self.inner.head() { labels.len() } else { 0 };
+        let row = |set: &Vec<usize>| (0..classes).map(|class| set.contains(&class)).collect();
+        Ok(PyArray2::from_vec2(py, &sets.iter().map(row).collect::<Vec<Vec<bool>>>())?)
     }
 
     /// Probabilities for each row: one column a class.

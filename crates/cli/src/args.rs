@@ -25,7 +25,7 @@ Examples:
   bochner inspect houses.csv                                    what is in a file
   bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
-  bochner predict houses.bochner new.csv > prices.csv           one line for each row
+  bochner predict houses.bochner new.csv > prices.csv           one line for each row; --interval 0.9 for its bounds
   bochner transform news.libsvm --map sparse -o small.npy       features of rows, for other programs
   bochner kernel explain 'gaussian(sigma=2)*linear'             what an expression becomes
   bochner plan houses.csv --target price                        what a fit will cost
@@ -100,6 +100,21 @@ pub(crate) struct MapArgs {
     pub(crate) unsigned: bool,
 }
 
+/// What a model is to know of its own errors.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+#[command(next_help_heading = "Uncertainty")]
+pub(crate) struct DoubtArgs {
+    /// Hold this share of the rows out of the fit, for predict --interval; the model learns from the others alone
+    #[arg(long, value_name = "SHARE", value_parser = value::share, allow_negative_numbers = true)]
+    pub(crate) held_out: Option<f64>,
+    /// Keep what the deviation of a prediction is made of, for predict --deviation: D²/2 numbers more in the model. Of squares of numbers only
+    #[arg(long)]
+    pub(crate) deviation: bool,
+    /// Make probabilities of the scores of classes, on left-out folds: one more solve for each
+    #[arg(long)]
+    pub(crate) calibrate: bool,
+}
+
 /// What is learnt from a file, and how.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct LearnArgs {
@@ -149,6 +164,8 @@ pub(crate) struct LearnArgs {
     /// Take columns as they are, instead of to mean 0 and deviation 1
     #[arg(long, visible_alias = "no-standardize")]
     pub(crate) no_standardise: bool,
+    #[command(flatten)]
+    pub(crate) doubt: DoubtArgs,
     /// Number of columns of a LIBSVM file [default: its largest index]
     #[arg(long, value_name = "N", help_heading = "Reading")]
     pub(crate) width: Option<usize>,
@@ -179,6 +196,7 @@ const FIT_EXAMPLES: &str = "\
 Examples:
   bochner fit houses.csv --target price -o houses.bochner
   bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
+  bochner fit houses.csv --target price --held-out 0.1 --deviation -o houses.bochner
   bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
   bochner fit rows.npy --target labels.npy --kernel 'gaussian(sigma=4)' -o labels.bochner
   bochner fit train.libsvm.gz --kernel 'laplace(scale=20)' --lambda 1e-6 -o model.bochner
@@ -199,9 +217,15 @@ pub(crate) struct PredictArgs {
     /// For classes: also one column of scores for each class; the largest decides
     #[arg(long)]
     pub(crate) scores: bool,
-    /// For classes, if the model was fitted under logistic loss: also one column of probabilities for each class
+    /// For classes, if the model was fitted under logistic loss or with --calibrate: also one column of probabilities for each class
     #[arg(long, conflicts_with = "scores")]
     pub(crate) probabilities: bool,
+    /// If the model was fitted with --held-out: also the ends of an interval that holds the number, or a set of classes that holds the class, of a new row with this probability, such as 0.9
+    #[arg(long, value_name = "COVERAGE", value_parser = value::share, allow_negative_numbers = true, conflicts_with_all = ["scores", "probabilities"])]
+    pub(crate) interval: Option<f64>,
+    /// If the model was fitted with --deviation: also the standard deviation of a new observation
+    #[arg(long, conflicts_with_all = ["scores", "probabilities"])]
+    pub(crate) deviation: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     #[command(flatten)]

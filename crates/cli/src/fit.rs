@@ -147,6 +147,7 @@ impl Summary {
         lines.extend(self.report.enough());
         lines.extend(self.report.training());
         lines.extend(self.cross_validation.as_ref().map(|errors| ("error", errors.text())));
+        lines.extend(self.report.uncertainty());
         lines.extend(self.report.certificate());
         lines.push(("model", format!("{}, {}", self.model, bochner::plan::bytes(self.bytes))));
         lines.push(("time", text::seconds(self.seconds)));

@@ -12,7 +12,7 @@ use bochner::encode::{Columns, Declared, TableRows, Task};
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Lambda, Method, Model};
+use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Lambda, Method, Model, Uncertainty};
 use bochner_io::Options;
 
 use crate::args::{LearnArgs, RunArgs};
@@ -73,6 +73,11 @@ impl Job {
                 },
                 precision: Some(args.precision.into()),
                 standardise: !args.no_standardise,
+                uncertainty: Uncertainty {
+                    deviation: args.doubt.deviation,
+                    held_out: args.doubt.held_out,
+                    calibrated: args.doubt.calibrate,
+                },
             },
         };
         let recipe = Recipe { auto, task: args.task.into(), declared: args.sequence };

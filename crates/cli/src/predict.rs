@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bochner::model::Intervals;
 use bochner::sweep::BLOCK;
-use bochner::table::TableSource;
+use bochner::table::{ColumnInfo, Table, TableSource};
 use bochner::{Engine, Event, Head, Matrix, Model};
 use bochner_io::field;
 
@@ -24,7 +25,19 @@ struct Job {
     output: Option<PathBuf>,
     scores: bool,
     probabilities: bool,
+    interval: Option<f64>,
+    deviation: bool,
     run: RunArgs,
+}
+
+/// What is known of a block of rows.
+struct Block {
+    outputs: Matrix<f64>,
+    /// Of a regression, if they are wanted.
+    ends: Option<Intervals>,
+    deviations: Option<Matrix<f64>>,
+    /// Of classes, if they are wanted.
+    sets: Option<Vec<Vec<usize>>>,
 }
 
 /// Runs the command.
@@ -73,11 +86,20 @@ impl Job {
         }
         if args.probabilities && model.calibration().is_none() {
             let text =
-                "--probabilities needs a model of classes that was fitted with --loss logistic".to_owned();
+                "--probabilities needs a model of classes that was fitted with --loss logistic or --calibrate".to_owned();
             return Err(Failure::Usage(text));
         }
-        let PredictArgs { data, scores, probabilities, read, run, .. } = args;
-        Ok(Job { model, data, read, output, scores, probabilities, run })
+        if args.interval.is_some() && model.held_out().is_none() {
+            let text =
+                "--interval needs a model that was fitted with --held-out, such as --held-out 0.1".to_owned();
+            return Err(Failure::Usage(text));
+        }
+        if args.deviation && model.posterior().is_none() {
+            let text = "--deviation needs a model of numbers that was fitted with --deviation".to_owned();
+            return Err(Failure::Usage(text));
+        }
+        let PredictArgs { data, scores, probabilities, interval, deviation, read, run, .. } = args;
+        Ok(Job { model, data, read, output, scores, probabilities, interval, deviation, run })
     }
 
     fn write(
@@ -91,10 +113,10 @@ impl Job {
         let (mut reader, mut rows) = (tables.open()?, 0);
         writeln!(to, "{}", self.header()).map_err(failed)?;
         progress.tell(&Event::Started { phase: "predict" })?;
+        self.warn_of_everything(progress)?;
         while let Some(table) = reader.next(BLOCK)? {
-            let outputs = self.model.decide_table(&engine, &table, tables.columns());
-            let outputs = outputs.map_err(Failure::about(&self.data))?;
-            self.write_block(&outputs, to).map_err(failed)?;
+            let block = self.block(&engine, &table, tables.columns());
+            self.write_block(&block.map_err(Failure::about(&self.data))?, to).map_err(failed)?;
             rows += table.rows as u64;
             progress.tell(&Event::Progress { phase: "predict", rows, fraction: reader.fraction() })?;
         }
@@ -102,7 +124,35 @@ impl Job {
         Ok(())
     }
 
-    /// The target's name, and a name for each score.
+    fn block(&self, engine: &Engine, table: &Table, columns: &[ColumnInfo]) -> bochner::Result<Block> {
+        let is_classes = matches!(self.model.head(), Head::Classification { .. });
+        let deviations =
+            self.deviation.then(|| self.model.deviation_table(engine, table, columns)).transpose()?;
+        if let (Some(coverage), false) = (self.interval, is_classes) {
+            let ends = self.model.intervals_table(engine, table, columns, coverage)?;
+            let outputs = ends.predictions.clone();
+            return Ok(Block { outputs, ends: Some(ends), deviations, sets: None });
+        }
+        let outputs = self.model.decide_table(engine, table, columns)?;
+        let sets = self.interval.map(|coverage| self.model.sets(&outputs, coverage)).transpose()?;
+        Ok(Block { outputs, ends: None, deviations, sets })
+    }
+
+    /// Says when so few rows were held out that only everything covers as much as is asked.
+    fn warn_of_everything(&self, progress: &Arc<Progress>) -> Result<(), Failure> {
+        let (Some(coverage), Some(held_out)) = (self.interval, self.model.held_out()) else { return Ok(()) };
+        let most = held_out.rows() as f64 / (held_out.rows() as f64 + 1.0);
+        if coverage > most {
+            let text = format!(
+                "{} held-out rows can promise a coverage of {most:.3} at most: for {coverage} every number, or every class, is in",
+                held_out.rows()
+            );
+            progress.tell(&Event::Warning { text: &text })?;
+        }
+        Ok(())
+    }
+
+    /// The target's name, and a name for each score, end, deviation or set.
     fn header(&self) -> String {
         let target = Some(self.model.target()).filter(|name| !name.is_empty()).unwrap_or("prediction");
         let mut names = match (self.model.head(), self.model.intercept().len()) {
@@ -111,6 +161,19 @@ impl Job {
             }
             _ => vec![target.to_owned()],
         };
+        let each = |names: &[String], what: &str| -> Vec<String> {
+            names.iter().map(|name| format!("{name}_{what}")).collect()
+        };
+        let (lower, upper, set) = (each(&names, "lower"), each(&names, "upper"), each(&names, "set"));
+        let deviation = each(&names, "deviation");
+        match (self.interval, self.model.head()) {
+            (Some(_), Head::Classification { .. }) => names.extend(set),
+            (Some(_), _) => names.extend(lower.into_iter().chain(upper)),
+            (None, _) => {}
+        }
+        if self.deviation {
+            names.extend(deviation);
+        }
         if let Head::Classification { labels, .. } = self.model.head() {
             let texts = labels.texts().iter();
             if self.scores {
@@ -122,14 +185,25 @@ impl Job {
         names.iter().map(|name| field(name)).collect::<Vec<_>>().join(",")
     }
 
-    fn write_block(&self, outputs: &Matrix<f64>, to: &mut dyn Write) -> io::Result<()> {
+    fn write_block(&self, block: &Block, to: &mut dyn Write) -> io::Result<()> {
+        let outputs = &block.outputs;
         let Head::Classification { labels, .. } = self.model.head() else {
-            return (0..outputs.rows()).try_for_each(|i| writeln!(to, "{}", joined(outputs.row(i))));
+            let ends = block.ends.iter().flat_map(|ends| [&ends.lower, &ends.upper]);
+            let columns: Vec<&Matrix<f64>> =
+                std::iter::once(outputs).chain(ends).chain(&block.deviations).collect();
+            return (0..outputs.rows()).try_for_each(|i| {
+                let row: Vec<String> = columns.iter().map(|column| joined(column.row(i))).collect();
+                writeln!(to, "{}", row.join(","))
+            });
         };
         let probabilities = if self.probabilities { self.model.probabilities(outputs) } else { None };
         let scores = self.model.scores(outputs);
         for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
             write!(to, "{}", field(labels.text(class)))?;
+            if let Some(sets) = &block.sets {
+                writeln!(to, ",{}", field(&set(sets[i].iter().map(|&class| labels.text(class)))))?;
+                continue;
+            }
             if let Some(probabilities) = &probabilities {
                 writeln!(to, ",{}", joined(probabilities.row(i)))?;
                 continue;
@@ -143,6 +217,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// Labels with a bar between them: `cat|dog`. A bar or a backslash inside one has a backslash before it.
+fn set<'a>(labels: impl Iterator<Item = &'a str>) -> String {
+    labels.map(|label| label.replace('\\', "\\\\").replace('|', "\\|")).collect::<Vec<_>>().join("|")
 }
 
 /// Numbers in as few digits as it takes to read them back exactly.

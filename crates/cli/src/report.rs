@@ -32,7 +32,18 @@ pub(crate) struct ModelReport {
     pub(crate) seed: u64,
     pub(crate) standardised: bool,
     pub(crate) training: Option<Training>,
+    pub(crate) uncertainty: UncertaintyReport,
     pub(crate) certificate: Certificate,
+}
+
+/// What a model knows of its own errors.
+#[derive(Debug, Serialize)]
+pub(crate) struct UncertaintyReport {
+    /// s of each output, where deviations can be had.
+    pub(crate) noise: Option<Vec<f64>>,
+    /// Distinct rows held out of the fit.
+    pub(crate) held_out: Option<usize>,
+    pub(crate) probabilities: bool,
 }
 
 /// A column of text.
@@ -68,6 +79,11 @@ impl ModelReport {
             seed: spec.seed,
             standardised: model.encoder().scaling().is_some(),
             training: model.training().cloned(),
+            uncertainty: UncertaintyReport {
+                noise: model.posterior().map(|posterior| posterior.noise().to_vec()),
+                held_out: model.held_out().map(|held_out| held_out.rows()),
+                probabilities: model.calibration().is_some(),
+            },
             certificate: model.certificate().clone(),
         }
     }
@@ -133,6 +149,21 @@ impl ModelReport {
             }
         };
         vec![("lambda", format!("{}, {how}", text::number(training.lambda))), outcome]
+    }
+
+    /// `noise  0.21 is the deviation of a number from its mean` and `held out  412 distinct rows, for intervals`
+    pub(crate) fn uncertainty(&self) -> Vec<Line> {
+        let UncertaintyReport { noise, held_out, .. } = &self.uncertainty;
+        let noise = noise.iter().map(|noise| {
+            let each = noise.iter().map(|s| text::number(*s)).collect::<Vec<_>>().join(", ");
+            ("noise", format!("{each}, the deviation of a target from its mean"))
+        });
+        let what = if self.classes.is_some() { "sets of classes" } else { "intervals" };
+        let held_out = held_out.map(|rows| {
+            let rows = text::counted(rows as u64, "distinct row", "distinct rows");
+            ("held out", format!("{rows}, for {what} (predict --interval)"))
+        });
+        noise.chain(held_out).collect()
     }
 
     /// What is promised of the kernel, and what was found.

@@ -36,6 +36,17 @@ pub(crate) fn given_kernel(text: &str) -> Result<Kernel, String> {
     Err(format!("expected a kernel with its width, as in '{example}': only fit has a target to tune it for"))
 }
 
+/// A part of all, or a probability.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        Ok(percent) if percent > 1.0 && percent < 100.0 => {
+            Err(format!("expected a number between 0 and 1, such as {}", percent / 100.0))
+        }
+        _ => Err("expected a number between 0 and 1, such as 0.9".to_owned()),
+    }
+}
+
 /// How many, or the word `theorem`.
 pub(crate) fn nonzeros(text: &str) -> Result<Nonzeros, String> {
     match (text, text.parse()) {

@@ -62,6 +62,7 @@ pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use learn::{
     Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Rate, Ridge, Sgd,
+    Uncertainty,
 };
 pub use loss::Loss;
 pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};

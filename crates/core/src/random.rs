@@ -52,6 +52,8 @@ pub enum Stream {
     Hashes = 14,
     /// Signs, places and permutations of a sketch; `index` numbers its columns or blocks.
     Sketches = 15,
+    /// Rows that are held out of a fit (hash of a row's content).
+    HeldOut = 16,
 }
 
 /// The numbers of one (seed, stream, index), in order.

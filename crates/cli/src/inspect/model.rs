@@ -82,6 +82,7 @@ impl Found {
         if let Some(training) = &report.training {
             lines.push(("rows", text::count(training.rows)));
             lines.extend(report.training());
+            lines.extend(report.uncertainty());
             let what = match training.outcome {
                 Outcome::Squares { .. } => "squared error",
                 Outcome::Margins { .. } => "wrong",

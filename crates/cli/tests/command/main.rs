@@ -8,6 +8,7 @@ mod plan;
 mod sequence;
 mod strategies;
 mod transform;
+mod uncertainty;
 
 use std::ffi::OsString;
 use std::fs;

@@ -10,6 +10,7 @@
 
 mod adaptive;
 mod bound;
+pub(crate) mod conformal;
 mod expression;
 mod measured;
 mod needed;

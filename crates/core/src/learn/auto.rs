@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::tune::{
     Clock, Enough, Family, Growth, Outlook, Plan, Settled, Trial, WidthSearch, search_seconds,
 };
-use super::{Linear, Ridge};
+use super::{Linear, Ridge, Uncertainty};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
@@ -76,6 +76,9 @@ pub struct Auto {
     /// Seconds that a fit may take while something is left open; none for a fixed amount of work, which is the same on any machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
+    /// What the model is to know of its own errors.
+    #[serde(default)]
+    pub uncertainty: Uncertainty,
 }
 
 /// D of the first fit (and of the smallest that a budget may make of it), and of the last at most; of landmarks, which are sampled before that.
@@ -103,6 +106,7 @@ impl Default for Auto {
             standardise: true,
             tolerance: None,
             budget: None,
+            uncertainty: Uncertainty::default(),
         }
     }
 }
@@ -121,7 +125,19 @@ impl Auto {
             return self.settled_as(&plan.fit).fit_from(engine, source, start);
         }
         let clock = Clock::start(self.budget);
+        self.uncertainty.check(self.loss, source.target())?;
         self.check(engine, source)?;
+        self.uncertainty.fit(engine, source, self.seed, |kept| self.fit_to(engine, kept, start, clock))
+    }
+
+    /// Fits to all rows of the source, none held out.
+    fn fit_to(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        start: Option<&Model>,
+        clock: Clock,
+    ) -> Result<Model> {
         let (scaling, sample) = self.look(engine, source)?;
         let (settled, trials) = self.with_kernel(engine, &sample, clock)?;
         let precision = self.precision(source);
@@ -203,7 +219,7 @@ impl Auto {
         let kernel = self.anchor();
         let with = |auto: Auto, start: Option<&Model>| -> Result<(Model, Auto)> {
             let learner = auto.learner(kernel.clone(), auto.most_features());
-            Ok((learner.fit_with(engine, source, sample, start)?, auto))
+            Ok((learner.fit_with(engine, source, sample, start, self.uncertainty)?, auto))
         };
         let settled = |method: Method, features: usize| Auto {
             method: Some(method),
@@ -364,6 +380,8 @@ impl Auto {
         let entries =
             (sampled as u64).min(source.row_count().unwrap_or(u64::MAX)) * source.input_dim() as u64;
         cost.peak_bytes = cost.peak_bytes.saturating_add(24 * entries);
+        let features = self.spec().output_dim(source.input_dim());
+        cost.peak_bytes = cost.peak_bytes.saturating_add(self.uncertainty.bytes(features));
         if self.standardise {
             let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
             let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);
@@ -512,11 +530,13 @@ impl Learner {
         match self {
             Learner::Ridge(ridge) => {
                 ridge.plan(source)?;
-                Ok(ridge.shape(source, features(&ridge.map)).forecast(rows, machine, reading))
+                Ok(ridge
+                    .shape(source, features(&ridge.map), Uncertainty::default())
+                    .forecast(rows, machine, reading))
             }
             Learner::Linear(linear) => {
                 let ridge = Ridge { lambda: linear.lambda, ..Ridge::new(linear.map.clone()) };
-                let shape = ridge.shape(source, features(&linear.map));
+                let shape = ridge.shape(source, features(&linear.map), Uncertainty::default());
                 Ok(shape.forecast_held(rows, machine, reading, linear.plan(source)?))
             }
         }
@@ -528,9 +548,10 @@ impl Learner {
         source: &dyn Source,
         sample: &Sample,
         start: Option<&Model>,
+        known: Uncertainty,
     ) -> Result<Model> {
         match self {
-            Learner::Ridge(ridge) => ridge.fit_with(engine, source, sample),
+            Learner::Ridge(ridge) => ridge.fit_knowing(engine, source, sample, known),
             Learner::Linear(linear) => {
                 let has_same = |model: &&Model| linear.can_start_from(model, source.target());
                 if start.is_some() && start.filter(has_same).is_none() {
@@ -538,7 +559,7 @@ impl Learner {
                         "the model to start from has other features or outputs: the fit starts from nothing";
                     engine.tell(&Event::Warning { text })?;
                 }
-                linear.fit_with(engine, source, sample, start.filter(has_same))
+                linear.fit_knowing(engine, source, sample, start.filter(has_same), known)
             }
         }
     }

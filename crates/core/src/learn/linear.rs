@@ -11,9 +11,10 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::check;
+use super::calibrate::Scored;
 use super::held::{AnyHeld, Held, Size};
 use super::ridge::{Chosen, CurvePoint, Lambda};
+use super::{Uncertainty, check};
 use crate::certify::{Certificate, capacity};
 use crate::engine::Check;
 use crate::loss::{Pointwise, softmax};
@@ -164,6 +165,18 @@ impl Linear {
         sample: &Sample,
         start: Option<&Model>,
     ) -> Result<Model> {
+        self.fit_knowing(engine, source, sample, start, Uncertainty::default())
+    }
+
+    /// The same with what the model is to know of its errors, but for rows held out.
+    pub(super) fn fit_knowing(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        sample: &Sample,
+        start: Option<&Model>,
+        known: Uncertainty,
+    ) -> Result<Model> {
         self.check(engine, source)?;
         self.map.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
@@ -172,10 +185,12 @@ impl Linear {
             Some(model) => Some(self.start(model, source.target())?),
             None => None,
         };
-        let held = AnyHeld::of(engine, source, &map, sample.population(), self.lambda.folds())?;
+        let folds = known.folds(self.lambda, self.loss, source.target());
+        let held = AnyHeld::of(engine, source, &map, sample.population(), folds)?;
+        let calibrated = known.calibrates(self.loss, source.target()).then_some(folds);
         let fitted = match &held {
-            AnyHeld::F32(held) => self.solve(engine, held, source.target(), start.as_deref())?,
-            AnyHeld::F64(held) => self.solve(engine, held, source.target(), start.as_deref())?,
+            AnyHeld::F32(held) => self.solve(engine, held, source.target(), start.as_deref(), calibrated)?,
+            AnyHeld::F64(held) => self.solve(engine, held, source.target(), start.as_deref(), calibrated)?,
         };
         let training = Training {
             rows: fitted.rows,
@@ -205,8 +220,8 @@ impl Linear {
             Some(training),
         );
         // Scores under logistic loss are logarithms of odds as they are.
-        let is_logistic = self.loss == Loss::Logistic;
-        Ok(if is_logistic { model.with_calibration(Calibration::default()) } else { model })
+        let usual = (self.loss == Loss::Logistic).then(Calibration::default);
+        Ok(model.knowing(fitted.calibration.or(usual), None))
     }
 
     /// Whether a model has coefficients for these features and outputs, and the solver a use for them: Newton's method has, coordinate descent has not.
@@ -243,6 +258,7 @@ impl Linear {
         held: &Held<T>,
         target: &Target,
         start: Option<&[Vec<f64>]>,
+        calibrated: Option<usize>,
     ) -> Result<Fitted> {
         let problem = Problem::new(self, held, target)?;
         let Chosen { lambda, curve, fold_errors } = match self.lambda {
@@ -274,7 +290,14 @@ impl Linear {
             );
             engine.tell(&Event::Warning { text: &text })?;
         }
-        Ok(Fitted { curve, fold_errors, ..problem.fitted(solutions, lambda) })
+        let mut fitted = Fitted { curve, fold_errors, ..problem.fitted(solutions, lambda) };
+        if let (Some(folds), Target::Classes { labels }) = (calibrated, target) {
+            let left_out = |check: Check<'_>| {
+                problem.left_out(lambda, folds, check)?.calibration(labels.len()).map(Some)
+            };
+            fitted.calibration = engine.phase("calibration", held.count, left_out)?;
+        }
+        Ok(fitted)
     }
 }
 
@@ -316,6 +339,7 @@ struct Fitted {
     curve: Vec<CurvePoint>,
     fold_errors: Vec<f64>,
     rows: u64,
+    calibration: Option<Calibration>,
 }
 
 impl<'a, T: Scalar> Problem<'a, T> {
@@ -497,6 +521,26 @@ impl<'a, T: Scalar> Problem<'a, T> {
         Ok(Chosen { lambda, curve, fold_errors })
     }
 
+    /// The scores of each row by the model of the folds that it is not in.
+    fn left_out(&self, lambda: f64, folds: usize, check: Check<'_>) -> Result<Scored> {
+        let n = self.held.weights.len();
+        let most = self.linear.most_steps.unwrap_or_else(|| self.rounds());
+        let mut scored = Scored::new(self.outputs);
+        for fold in 0..folds {
+            let out: Vec<usize> = (0..n).filter(|&i| self.held.folds[i] == fold).collect();
+            if out.is_empty() || out.len() == n || !self.has_all_classes(fold) {
+                continue;
+            }
+            let costs = self.costs(lambda, |i| self.held.folds[i] != fold);
+            let part = fold as f64 / folds as f64;
+            let solved = self.solve(&costs, None, self.linear.tolerance, most, &|_| check(part))?;
+            for i in out {
+                scored.push(&scores_of(&solved, i), self.held.class(i), self.held.weights[i]);
+            }
+        }
+        Ok(scored)
+    }
+
     /// Whether every class that is there is there without a fold too: the odds of one that is not would be nothing.
     fn has_all_classes(&self, fold: usize) -> bool {
         if self.linear.loss != Loss::Logistic {
@@ -510,12 +554,8 @@ impl<'a, T: Scalar> Problem<'a, T> {
 
     /// The weighted sum of errors of some rows: wrong classes where margins or squares were minimised, losses otherwise.
     fn error(&self, rows: &[usize], solved: &[Solved]) -> f64 {
-        let scores = |i: usize| -> Vec<f64> {
-            let of = |s: &Solved| s.scores[i * s.weights.len()..(i + 1) * s.weights.len()].to_vec();
-            solved.iter().flat_map(of).collect()
-        };
         let error = |i: usize| {
-            let (mut s, y) = (scores(i), &self.targets[i * self.outputs..(i + 1) * self.outputs]);
+            let (mut s, y) = (scores_of(solved, i), &self.targets[i * self.outputs..(i + 1) * self.outputs]);
             match self.linear.loss {
                 Loss::Logistic if self.outputs > 1 => {
                     let seen: f64 = s.iter().zip(y).map(|(s, y)| s * y).sum();
@@ -565,8 +605,9 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let constant = |(w, mean): (&&Vec<f64>, &f64)| if has_constant { w[columns] + mean } else { 0.0 };
         let intercept = weights.iter().zip(&self.means).map(constant).collect();
         let coefficients = Matrix::from_fn(weights.len(), columns, |o, j| weights[o][j]);
-        let (curve, fold_errors) = (Vec::new(), Vec::new());
-        Fitted { coefficients, intercept, outcome, lambda, curve, fold_errors, rows: self.held.count }
+        let (curve, fold_errors, calibration) = (Vec::new(), Vec::new(), None);
+        let rows = self.held.count;
+        Fitted { coefficients, intercept, outcome, lambda, curve, fold_errors, rows, calibration }
     }
 }
 
@@ -575,6 +616,12 @@ impl From<Minimum> for Solved {
         let Minimum { weights, scores, primal, dual, scale, steps, stop } = found;
         Solved { weights, scores, primal, dual, scale, steps, stop }
     }
+}
+
+/// The scores of row i, of all outputs.
+fn scores_of(solved: &[Solved], i: usize) -> Vec<f64> {
+    let of = |s: &Solved| s.scores[i * s.weights.len()..(i + 1) * s.weights.len()].to_vec();
+    solved.iter().flat_map(of).collect()
 }
 
 /// The weighted mean of one column of targets.

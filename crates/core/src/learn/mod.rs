@@ -1,6 +1,7 @@
 //! Recipes in the user's words.
 
 mod auto;
+mod calibrate;
 mod check;
 mod exact_ridge;
 mod exact_svm;
@@ -10,6 +11,7 @@ mod pca;
 mod ridge;
 mod sgd;
 mod tune;
+mod uncertainty;
 
 pub use auto::{Auto, KernelChoice};
 pub use exact_ridge::ExactRidge;
@@ -19,3 +21,4 @@ pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge};
 pub use sgd::{Counted, Rate, Sgd};
 pub use tune::{Enough, Family, Outlook, Plan, Trial};
+pub use uncertainty::Uncertainty;

@@ -10,7 +10,8 @@
 use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
-use super::check;
+use super::uncertainty::posterior;
+use super::{Uncertainty, check};
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
@@ -22,7 +23,9 @@ use crate::solve::{Normal, Path, Solution};
 use crate::source::{Batch, Source, Target};
 use crate::stat::{Gram, Sample};
 use crate::sweep::sweep;
-use crate::{AnyRows, Encoder, Engine, Error, Event, Map, MapSpec, Matrix, MatrixView, Result, Rows, Scalar};
+use crate::{
+    AnyRows, Encoder, Engine, Error, Event, Loss, Map, MapSpec, Matrix, MatrixView, Result, Rows, Scalar,
+};
 
 /// How strongly coefficients are held back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,20 +105,22 @@ impl Ridge {
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
         self.lambda.validate()?;
         self.map.validate()?;
-        Ok(self.cost(source, self.map.output_dim(source.input_dim())))
+        Ok(self.cost(source, self.map.output_dim(source.input_dim()), Uncertainty::default()))
     }
 
-    fn cost(&self, source: &dyn Source, features: usize) -> Cost {
-        self.shape(source, features).cost()
+    pub(super) fn cost(&self, source: &dyn Source, features: usize, known: Uncertainty) -> Cost {
+        let mut cost = self.shape(source, features, known).cost();
+        cost.peak_bytes = cost.peak_bytes.saturating_add(known.bytes(features));
+        cost
     }
 
-    pub(super) fn shape(&self, source: &dyn Source, features: usize) -> RidgeShape {
+    pub(super) fn shape(&self, source: &dyn Source, features: usize, known: Uncertainty) -> RidgeShape {
         RidgeShape {
             map: self.map.clone(),
             features,
             inputs: source.input_dim(),
             outputs: source.target().outputs(),
-            folds: self.lambda.folds(),
+            folds: known.folds(self.lambda, Loss::Squares, source.target()),
             scalar_bytes: source.scalar_bytes(),
             rows: source.row_count(),
         }
@@ -137,10 +142,16 @@ impl Ridge {
         {
             return Err(Error::OneClass { label: labels.text(0).to_owned() });
         }
-        self.check_size(engine, source, self.map.output_dim(source.input_dim()))
+        self.check_size(engine, source, self.map.output_dim(source.input_dim()), Uncertainty::default())
     }
 
-    fn check_size(&self, engine: &Engine, source: &dyn Source, features: usize) -> Result<()> {
+    fn check_size(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        features: usize,
+        known: Uncertainty,
+    ) -> Result<()> {
         let what = || {
             let dense = if self.map.is_sparse() {
                 ", of which it makes dense sums (losses of margins do not),"
@@ -149,24 +160,50 @@ impl Ridge {
             };
             format!("a ridge fit with {features} features{dense}")
         };
-        engine.check_memory(what, self.cost(source, features).peak_bytes)
+        engine.check_memory(what, self.cost(source, features, known).peak_bytes)
     }
 
     /// Fits with a sample of the source's rows that was taken before.
     pub fn fit_with(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Model> {
+        self.fit_knowing(engine, source, sample, Uncertainty::default())
+    }
+
+    /// The same with what the model is to know of its errors, but for rows held out.
+    pub(super) fn fit_knowing(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        sample: &Sample,
+        known: Uncertainty,
+    ) -> Result<Model> {
         self.check(engine, source)?;
+        self.check_size(engine, source, self.map.output_dim(source.input_dim()), known)?;
         self.map.check_source(engine, source)?;
         let map = self.map.fit_to(engine, source, sample)?;
         // Bins are counted only now.
-        self.check_size(engine, source, map.output_dim())?;
+        self.check_size(engine, source, map.output_dim(), known)?;
         let certificate = Certificate::measure(engine, &map, sample)?;
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);
-        let gram = self.gram(engine, source, &map, &units)?;
+        let folds = known.folds(self.lambda, Loss::Squares, source.target());
+        let gram = self.gram(engine, source, &map, &units, folds)?;
         let Chosen { lambda, curve, fold_errors } = self.choose(engine, &gram)?;
-        let (solution, freedom) = engine.phase("solve", gram.rows(), |check| {
-            Normal::new(gram.total(), self.intercept).solve(lambda, check)
+        let (solution, freedom, posterior) = engine.phase("solve", gram.rows(), |check| {
+            let sums = gram.total();
+            let weight = sums.weight * units.weight;
+            let normal = Normal::new(sums, self.intercept);
+            let (solution, factored) = normal.factor(lambda, &|done| check(done / 2.0))?;
+            let rest = |done: f64| check((1.0 + done) / 2.0);
+            let freedom = factored.cholesky.degrees_of_freedom(lambda, &rest)?;
+            let of = || posterior(factored, self.intercept, weight, freedom);
+            Ok((solution, freedom, known.deviation.then(of).transpose()?))
         })?;
+        let calibration = if known.calibrates(Loss::Squares, source.target()) {
+            let models = self.without_each_fold(engine, &gram, lambda, &units.shift)?;
+            Some(self.calibration(engine, source, &map, &models)?)
+        } else {
+            None
+        };
         let training = Training {
             rows: gram.rows(),
             lambda,
@@ -189,7 +226,8 @@ impl Ridge {
             }
         };
         let encoder = Encoder::identity(source.input_dim());
-        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
+        let model = Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training));
+        Ok(model.knowing(calibration, posterior))
     }
 
     /// A constant target is a model that predicts it, with a warning.
@@ -209,8 +247,14 @@ impl Ridge {
     }
 
     /// The pass over the rows.
-    fn gram(&self, engine: &Engine, source: &dyn Source, map: &Map, units: &Units) -> Result<Gram> {
-        let folds = self.lambda.folds();
+    fn gram(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        map: &Map,
+        units: &Units,
+        folds: usize,
+    ) -> Result<Gram> {
         let target = source.target();
         let hash = ContentHash::new(self.map.seed, Stream::Folds);
         let (mut single, mut double) = (Buffers::default(), Buffers::default());

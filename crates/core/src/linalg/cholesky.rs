@@ -75,6 +75,16 @@ impl Cholesky {
         b
     }
 
+    /// tr (A − λI)A⁻¹ = n − λ·tr A⁻¹.
+    pub(crate) fn degrees_of_freedom(&self, lambda: f64, check: Check<'_>) -> Result<f64> {
+        Ok((self.lower.rows() as f64 - lambda * self.trace_of_inverse(check)?).max(0.0))
+    }
+
+    /// L, row after row, without the zeros above the diagonal.
+    pub(crate) fn packed(&self) -> Vec<f64> {
+        (0..self.lower.rows()).flat_map(|i| &self.lower.row(i)[..=i]).copied().collect()
+    }
+
     /// tr A⁻¹ = ‖L⁻¹‖².
     pub(crate) fn trace_of_inverse(&self, check: Check<'_>) -> Result<f64> {
         let mut trace = 0.0;

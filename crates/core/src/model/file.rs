@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub use self::error::FileError;
 use self::read::File;
 use super::{Calibration, Decision, Head, Model, Training};
+use super::{HeldOut, Posterior};
 use crate::encode::{Columns, Documents, Sequence};
 use crate::map::State;
 use crate::whole::WholeFile;
@@ -65,7 +66,27 @@ struct Meta {
     /// Not written where there is none, as in files from before there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    posterior: Option<PosteriorMeta>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<HeldOutMeta>,
     certificate: Certificate,
+}
+
+/// Beside the tensors `posterior.factor`, `posterior.noise`, and `posterior.means` where there is a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PosteriorMeta {
+    weight: f64,
+    centred: bool,
+}
+
+/// Beside the tensor `held_out.scores`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeldOutMeta {
+    rows: usize,
+    share: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -199,6 +220,11 @@ impl Model {
             shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
             training: self.training.clone(),
             calibration: self.calibration,
+            posterior: self
+                .posterior
+                .as_ref()
+                .map(|p| PosteriorMeta { weight: p.weight, centred: !p.means.is_empty() }),
+            held_out: self.held_out.as_ref().map(|h| HeldOutMeta { rows: h.rows(), share: h.share }),
             certificate: self.certificate.clone(),
         }
     }
@@ -209,6 +235,17 @@ impl Model {
             Tensor::numbers("coefficients", vec![outputs, features], self.coefficients.as_slice()),
             Tensor::numbers("intercept", vec![outputs], &self.intercept),
         ];
+        if let Some(Posterior { factor, means, noise, .. }) = &self.posterior {
+            list.push(Tensor::numbers("posterior.factor", vec![factor.len()], factor));
+            list.push(Tensor::numbers("posterior.noise", vec![noise.len()], noise));
+            if !means.is_empty() {
+                list.push(Tensor::numbers("posterior.means", vec![means.len()], means));
+            }
+        }
+        if let Some(HeldOut { scores, .. }) = &self.held_out {
+            let shape = vec![scores.rows(), scores.columns()];
+            list.push(Tensor::numbers("held_out.scores", shape, scores.as_slice()));
+        }
         if let Some(scaling) = self.encoder.scaling() {
             list.push(Tensor::numbers("scaling.factor", vec![scaling.factor().len()], scaling.factor()));
             if !scaling.shift().is_empty() {

@@ -1,9 +1,11 @@
 //! A fitted model: encoder, map, coefficients, head, certificate. It predicts and it is saved.
 
 pub mod file;
+mod uncertainty;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::uncertainty::{HeldOut, Intervals, Posterior};
 use crate::encode::{Columns, Labels, Scaling, rows_of};
 use crate::learn::{CurvePoint, KernelChoice, Plan};
 use crate::loss::{sigmoid, softmax};
@@ -172,6 +174,8 @@ pub struct Model {
     intercept: Vec<f64>,
     head: Head,
     calibration: Option<Calibration>,
+    posterior: Option<Posterior>,
+    held_out: Option<HeldOut>,
     certificate: Certificate,
     training: Option<Training>,
     provenance: Provenance,
@@ -209,6 +213,8 @@ impl Model {
             intercept,
             head,
             calibration: None,
+            posterior: None,
+            held_out: None,
             certificate,
             training,
             provenance,
@@ -227,9 +233,14 @@ impl Model {
         Model { encoder, ..self }
     }
 
-    /// The same model with probabilities of its classes.
-    pub(crate) fn with_calibration(self, calibration: Calibration) -> Model {
-        Model { calibration: Some(calibration), ..self }
+    /// The same model with probabilities of its classes, or deviations of its predictions.
+    pub(crate) fn knowing(self, calibration: Option<Calibration>, posterior: Option<Posterior>) -> Model {
+        Model { calibration, posterior, ..self }
+    }
+
+    /// The same model with scores of rows that it was not fitted to.
+    pub(crate) fn with_held_out(self, held_out: HeldOut) -> Model {
+        Model { held_out: Some(held_out), ..self }
     }
 
     /// The same model with what was settled before it was fitted.
@@ -314,13 +325,7 @@ impl Model {
     where
         AnyRows<'a>: From<Rows<'a, T>>,
     {
-        if rows.columns() != self.encoder.columns().count() {
-            return Err(Error::ColumnCount {
-                expected: self.encoder.columns().count(),
-                found: rows.columns(),
-            });
-        }
-        rows.check_finite(0)?;
+        self.check_rows(&rows)?;
         let outputs = self.intercept.len();
         let size = (rows.count() as u64).saturating_mul(8 * outputs as u64);
         engine.check_memory(|| format!("{} predictions", rows.count()), size)?;
@@ -347,6 +352,15 @@ impl Model {
         let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
         self.decide(engine, rows.view())
             .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
+    }
+
+    /// As many columns as there were, all finite.
+    fn check_rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        let (expected, found) = (self.encoder.columns().count(), rows.columns());
+        if found != expected {
+            return Err(Error::ColumnCount { expected, found });
+        }
+        rows.check_finite(0)
     }
 
     /// The kernel has a value for every row, scaled as it sees them.

@@ -12,6 +12,6 @@ pub use dual::{Hinge, LinearSvm, SvmSolution};
 pub(crate) use dual_ridge::{Centring, DualRidge, shares};
 pub use newton::Stop;
 pub(crate) use newton::{Constant, MOST_FACTORED, Minimum, Newton, Passes};
-pub(crate) use normal::{Normal, Solution};
+pub(crate) use normal::{Factored, Normal, Solution};
 pub(crate) use path::Path;
 pub use smo::{KernelSvm, KernelSvmSolution};

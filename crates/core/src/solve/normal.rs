@@ -20,6 +20,8 @@ pub(crate) struct Normal {
     pub(crate) sides: Matrix<f64>,
     feature_means: Vec<f64>,
     target_means: Vec<f64>,
+    /// Σwy²/Σw − ȳ² of each output.
+    target_variances: Vec<f64>,
 }
 
 /// Coefficients and intercepts for all outputs.
@@ -30,6 +32,15 @@ pub(crate) struct Solution {
     pub(crate) intercept: Vec<f64>,
 }
 
+/// What is known beside the coefficients.
+pub(crate) struct Factored {
+    /// Of S + λI.
+    pub(crate) cholesky: Cholesky,
+    pub(crate) feature_means: Vec<f64>,
+    /// The mean squared error of each output.
+    pub(crate) squares: Vec<f64>,
+}
+
 impl Normal {
     pub(crate) fn new(sums: Sums, intercept: bool) -> Normal {
         let weight = sums.weight;
@@ -37,6 +48,8 @@ impl Normal {
             sums.iter().map(|sum| if intercept { sum / weight } else { 0.0 }).collect()
         };
         let (feature_means, target_means) = (mean(&sums.features), mean(&sums.targets));
+        let squares = sums.target_squares.iter().zip(&target_means);
+        let target_variances = squares.map(|(square, mean)| square / weight - mean * mean).collect();
         let (mut matrix, mut sides) = (sums.products, sums.cross);
         let features = feature_means.len();
         matrix.as_mut_slice().par_chunks_exact_mut(features.max(1)).zip(&feature_means).for_each(
@@ -49,7 +62,7 @@ impl Normal {
                 *s = *s / weight - zi * y;
             }
         }
-        Normal { matrix, sides, feature_means, target_means }
+        Normal { matrix, sides, feature_means, target_means, target_variances }
     }
 
     /// tr S: the mean squared length of a centred row of features, the unit of λ.
@@ -57,18 +70,22 @@ impl Normal {
         (0..self.matrix.rows()).map(|i| self.matrix.row(i)[i]).sum()
     }
 
-    /// Solves at one λ; also the effective degrees of freedom tr S(S + λI)⁻¹.
-    pub(crate) fn solve(mut self, lambda: f64, check: Check<'_>) -> Result<(Solution, f64)> {
-        let features = self.matrix.rows();
-        for i in 0..features {
+    /// Solves at one λ, and keeps what else there is to know.
+    pub(crate) fn factor(mut self, lambda: f64, check: Check<'_>) -> Result<(Solution, Factored)> {
+        for i in 0..self.matrix.rows() {
             self.matrix.row_mut(i)[i] += lambda;
         }
-        let matrix = std::mem::take(&mut self.matrix);
-        let cholesky = Cholesky::new(matrix, &|done| check(done / 2.0))?;
-        let coefficients = cholesky.solve(std::mem::take(&mut self.sides));
-        let freedom =
-            features as f64 - lambda * cholesky.trace_of_inverse(&|done| check((1.0 + done) / 2.0))?;
-        Ok((self.with_intercept(coefficients), freedom.max(0.0)))
+        let cholesky = Cholesky::new(std::mem::take(&mut self.matrix), check)?;
+        let coefficients = cholesky.solve(self.sides.clone());
+        // (1/Σw) Σ w(y − c·z − b)² = var y − c·s − λ‖c‖², by the equations that c solves.
+        let residual = |o: usize| {
+            let each = (0..coefficients.rows()).map(|j| (coefficients.row(j)[o], self.sides.row(j)[o]));
+            let explained: f64 = each.map(|(c, s)| c * s + lambda * c * c).sum();
+            (self.target_variances[o] - explained).max(0.0)
+        };
+        let squares = (0..coefficients.columns()).map(residual).collect();
+        let solution = self.with_intercept(coefficients);
+        Ok((solution, Factored { cholesky, feature_means: self.feature_means, squares }))
     }
 
     /// Adds the intercepts that go with some coefficients.

@@ -51,7 +51,7 @@ pub(crate) fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 /// The same file with the checksum that its content has.
-fn mended(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn mended(bytes: &[u8]) -> Vec<u8> {
     match Model::from_bytes(bytes) {
         Err(Error::ModelFile(FileError::Checksum { expected, found })) => {
             with_json(bytes, |json| json.replace(&expected, &found))

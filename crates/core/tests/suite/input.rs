@@ -289,13 +289,15 @@ proptest! {
         let auto = Auto {
             kernel: if given { KernelChoice::Given(kernel) } else { KernelChoice::Tuned(bochner::Family::Laplace) },
             method: Some(method),
-            features: Some(features),
+            features: (seed % 3 > 0).then_some(features),
             loss: Loss::Squares,
             seed,
             lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
             precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
             tolerance: None,
+            budget: None,
+            uncertainty: bochner::Uncertainty { held_out: (seed % 5 < 2).then_some(0.4), ..Default::default() },
         };
         let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };

@@ -14,6 +14,7 @@
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
 //! - `sequences`: texts, their grams and their kernels
+//! - `uncertainty`: deviations, intervals and sets with their coverage, calibrated probabilities
 //! - `input`: bad input and its messages
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -39,3 +40,4 @@ mod strategies;
 mod svm;
 mod table;
 mod tuning;
+mod uncertainty;

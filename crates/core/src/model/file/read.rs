@@ -3,10 +3,14 @@
 use bochner_simd::CELL_PRIME;
 use safetensors::tensor::{Dtype, SafeTensors};
 
-use super::{ColumnsMeta, FileError, HeadMeta, MOST_REGENERATED, Meta, checksum, container, fingerprint};
+use super::{
+    ColumnsMeta, FileError, HeadMeta, HeldOutMeta, MOST_REGENERATED, Meta, PosteriorMeta, checksum,
+    container, fingerprint,
+};
+use crate::certify::conformal::MOST_SCORES;
 use crate::encode::{Columns, Documents, Labels, Scaling, Sequence, SequenceEncoder, Text};
 use crate::map::{Binning, Bins, Landmarks};
-use crate::model::{Head, Model, Provenance};
+use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
 
 /// A file that is being read.
@@ -37,6 +41,8 @@ impl<'a> File<'a> {
         let encoder = self.encoder(&meta)?;
         let coefficients = self.matrix("coefficients", meta.outputs, meta.output_dim)?;
         let intercept = self.numbers("intercept", &[meta.outputs])?;
+        let posterior = self.posterior(&meta)?;
+        let held_out = self.held_out(&meta)?;
         let Meta { target, training, calibration, certificate, version, instruction_set, .. } = meta;
         let provenance = Provenance { version, instruction_set };
         Ok(Model {
@@ -47,10 +53,66 @@ impl<'a> File<'a> {
             intercept,
             head,
             calibration,
+            posterior,
+            held_out,
             certificate,
             training,
             provenance,
         })
+    }
+
+    /// The factor of a regression's normal equations: positive on its diagonal, so that it can be solved with.
+    fn posterior(&self, meta: &Meta) -> Result<Option<Posterior>> {
+        let Some(PosteriorMeta { weight, centred }) = meta.posterior else { return Ok(None) };
+        let wrong = |name, expected: &str| {
+            let (expected, found) = (expected.to_owned(), "others".to_owned());
+            Error::from(FileError::Tensor { name, expected, found })
+        };
+        if meta.head != HeadMeta::Regression || !(weight > 0.0 && weight.is_finite()) {
+            let reason = format!(
+                "a posterior of weight {weight}, where only a regression has one, of a positive weight"
+            );
+            return Err(FileError::Metadata { reason }.into());
+        }
+        let entries = usize::try_from(Posterior::entries(meta.output_dim)).unwrap_or(usize::MAX);
+        let factor = self.numbers("posterior.factor", &[entries])?;
+        let means = if centred { self.numbers("posterior.means", &[meta.output_dim])? } else { Vec::new() };
+        let noise = self.numbers("posterior.noise", &[meta.outputs])?;
+        if !(0..meta.output_dim).all(|j| factor[j * (j + 3) / 2] > 0.0) {
+            return Err(wrong("posterior.factor", "a triangle with a positive diagonal"));
+        }
+        if noise.iter().any(|s| *s < 0.0) {
+            return Err(wrong("posterior.noise", "deviations, which are not negative"));
+        }
+        Ok(Some(Posterior::new(factor, means, weight, noise)))
+    }
+
+    /// Scores in ascending order, of a model that can make some.
+    fn held_out(&self, meta: &Meta) -> Result<Option<HeldOut>> {
+        let Some(HeldOutMeta { rows, share }) = meta.held_out else { return Ok(None) };
+        let columns = match meta.head {
+            HeadMeta::Regression => Some(meta.outputs),
+            HeadMeta::Classification { .. } if meta.calibration.is_some() => Some(1),
+            _ => None,
+        };
+        let (true, Some(columns)) =
+            (share > 0.0 && share < 1.0 && (1..=MOST_SCORES).contains(&rows), columns)
+        else {
+            let reason = format!(
+                "{rows} held-out rows, a share of {share}, where 1 to {MOST_SCORES} of a regression or of classes with probabilities can be"
+            );
+            return Err(FileError::Metadata { reason }.into());
+        };
+        let scores = self.matrix("held_out.scores", columns, rows)?;
+        let ascend = |column: usize| {
+            let row = scores.row(column);
+            row[0] >= 0.0 && row.windows(2).all(|pair| pair[0] <= pair[1])
+        };
+        if !(0..columns).all(ascend) {
+            let (expected, found) = ("ascending scores, none negative".to_owned(), "others".to_owned());
+            return Err(FileError::Tensor { name: "held_out.scores", expected, found }.into());
+        }
+        Ok(Some(HeldOut::new(scores, share)))
     }
 
     /// Where the bins of each grid end, and their hashes, ascending within a grid.
