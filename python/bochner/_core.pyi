@@ -134,6 +134,7 @@ class Model:
         folds: int = 5,
         standardize: bool = True,
         tolerance: float | None = None,
+        solver: str = "auto",
         start: Model | None = None,
         columns: list[str] | None = None,
         target: str = "",
@@ -203,6 +204,8 @@ class Model:
     def loss(self) -> str | None: ...
     @property
     def margins(self) -> tuple[float, float, float] | None: ...
+    @property
+    def conjugate(self) -> tuple[str, int, str, float, float] | None: ...
     @property
     def minimised(self) -> tuple[float, float | None, int, str, float | None] | None: ...
     @property

@@ -109,6 +109,7 @@ class _KernelLearner(SavedModel):
         "folds": [Interval(Integral, 2, 64, closed="both")],
         "standardize": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
+        "solver": [StrOptions({"auto", "gram", "cg"})],
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
     }
@@ -146,6 +147,7 @@ class _KernelLearner(SavedModel):
             folds=int(self.folds),
             standardize=bool(self.standardize),
             tolerance=float(self.tol),
+            solver=self.solver,
             start=getattr(self, "_model", None) if self.warm_start else None,
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
@@ -162,7 +164,9 @@ class _KernelLearner(SavedModel):
         self.cv_curve_ = np.array(model.curve, dtype=np.float64).reshape(-1, 2)
         self.degrees_of_freedom_ = model.degrees_of_freedom
         self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
-        self.n_iter_ = self.stopped_by_ = self.error_scale_ = None
+        self.n_iter_ = self.stopped_by_ = self.error_scale_ = self.residual_ = None
+        if model.conjugate is not None:
+            _, self.n_iter_, self.stopped_by_, self.residual_, _ = model.conjugate
         if model.minimised is not None:
             self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.error_scale_ = model.minimised
         self.kernel_ = model.kernel
@@ -220,6 +224,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    solver : {"auto", "gram", "cg"}, default="auto"
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
+        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
@@ -240,15 +247,18 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     cv_curve_ : ndarray of shape (n_lambdas, 2)
         λ and mean squared error on left-out rows (mean loss under other losses), summed over outputs; empty if λ was given.
     degrees_of_freedom_ : float or None
-        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge and for conjugate gradients.
     objective_ : float or None
         (1/Σw) Σ w loss + λ ‖c‖², summed over outputs; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
     n_iter_ : int or None
-        Steps that were made; None for ridge.
-    stopped_by_ : {"gap", "gain", "steps"} or None
-        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many. None for ridge.
+        Steps that were made; None for ridge by sums.
+    stopped_by_ : {"gap", "gain", "residual", "stagnation", "steps"} or None
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; the residual was small enough; rounding left nothing to gain; ``"steps"``, with a
+        warning: there were too many. None for ridge by sums.
+    residual_ : float or None
+        What conjugate gradients left of the equations, as a part of their right side.
     error_scale_ : float or None
         The size of an error under Huber's loss, the largest of all outputs.
     kernel_ : str
@@ -302,6 +312,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         folds=5,
         standardize=True,
         tol=1e-4,
+        solver="auto",
         warm_start=False,
         random_state=0,
         n_jobs=None,
@@ -318,6 +329,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.folds = folds
         self.standardize = standardize
         self.tol = tol
+        self.solver = solver
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -481,6 +493,9 @@ class KernelClassifier(Classifies, _KernelLearner):
         Factors of the weights of rows, by class; ``"balanced"`` is n / (classes × rows of the class), as everywhere in scikit-learn.
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
+    solver : {"auto", "gram", "cg"}, default="auto"
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
+        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     random_state : int, RandomState instance or None, default=0
@@ -504,15 +519,18 @@ class KernelClassifier(Classifies, _KernelLearner):
         λ and mean squared error on left-out rows, summed over outputs (the share of wrong classes where margins were
         minimised, the mean loss under logistic loss); empty if λ was given.
     degrees_of_freedom_ : float or None
-        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge and for conjugate gradients.
     objective_ : float or None
         ½ (‖c‖² + b²) + C Σ loss, summed over classes, where margins were minimised; (1/Σw) Σ w loss + λ ‖c‖² under logistic loss; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
     n_iter_ : int or None
-        Steps that were made, under logistic loss.
-    stopped_by_ : {"gap", "gain", "steps"} or None
-        Why no more were made, under logistic loss: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many.
+        Steps that were made, under logistic loss and by conjugate gradients.
+    stopped_by_ : {"gap", "gain", "residual", "stagnation", "steps"} or None
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; the residual was small enough; rounding left nothing to gain; ``"steps"``, with a
+        warning: there were too many.
+    residual_ : float or None
+        What conjugate gradients left of the equations, as a part of their right side.
     margin_ : float or None
         γ = 1 / (‖c‖ max ‖z‖), the smallest of all classes, where margins were minimised.
     kernel_ : str
@@ -573,6 +591,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         standardize=True,
         class_weight=None,
         tol=1e-4,
+        solver="auto",
         warm_start=False,
         random_state=0,
         n_jobs=None,
@@ -590,6 +609,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.standardize = standardize
         self.class_weight = class_weight
         self.tol = tol
+        self.solver = solver
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bochner::encode::{Declared, Precision, Task};
-use bochner::{Choice, Kernel, KernelChoice, Loss, Nonzeros};
+use bochner::{Choice, Kernel, KernelChoice, Loss, Nonzeros, Solver};
 use bochner_io::{FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -126,6 +126,9 @@ pub(crate) struct FitArgs {
     /// What is minimised: squares; for classes logistic, squared-hinge, hinge; for numbers huber(epsilon=1.35), quantile(level=0.5), insensitive(epsilon=0.1)
     #[arg(long, default_value = "squares")]
     pub(crate) loss: Loss,
+    /// How squares are minimised: gram, by sums of D² numbers in one pass; cg, by conjugate gradients, which keep no features and read the rows in every step; auto, by sums unless these do not fit
+    #[arg(long, default_value = "auto")]
+    pub(crate) solver: Solver,
     /// Number of features D: more is closer to the kernel; time grows with D² [default: 2048, fewer for few rows; 256 grids for binning]
     #[arg(long, short = 'D', value_name = "D")]
     pub(crate) features: Option<usize>,

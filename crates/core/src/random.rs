@@ -52,6 +52,8 @@ pub enum Stream {
     Hashes = 14,
     /// Signs, places and permutations of a sketch; `index` numbers its columns or blocks.
     Sketches = 15,
+    /// Test vectors of a guide of conjugate gradients, `index` the vector; places and signs of row `index` − 2⁶³ of a sketch of rows; the rows of a sample (hash of a row's content).
+    Guides = 16,
 }
 
 /// The numbers of one (seed, stream, index), in order.

@@ -153,7 +153,7 @@ fn measure(case: usize) {
     let (name, columns, map, lambda) = cases()[case].clone();
     let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
     let source = Generated { count: 12_000, columns, target: Target::Numbers { outputs: 1 } };
-    let ridge = Ridge { map, lambda, intercept: true };
+    let ridge = Ridge { lambda, ..Ridge::new(map) };
     let planned = ridge.plan(&source).unwrap().peak_bytes;
     let before = status("VmRSS");
     ridge.fit(&engine, &source).unwrap();

@@ -83,7 +83,7 @@ impl Found {
             lines.push(("rows", text::count(training.rows)));
             lines.extend(report.training());
             let what = match training.outcome {
-                Outcome::Squares { .. } => "squared error",
+                Outcome::Squares { .. } | Outcome::Conjugate { .. } => "squared error",
                 Outcome::Margins { .. } => "wrong",
                 Outcome::Minimised { .. } => "loss",
                 Outcome::Steps { .. } => "loss",

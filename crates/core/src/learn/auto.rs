@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use super::{Bandwidth, Family, Linear, Ridge};
+use super::{Bandwidth, Family, Linear, Ridge, Solver};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
@@ -62,6 +62,8 @@ pub struct Auto {
     pub standardise: bool,
     /// What may be left to gain, as a part of the objective, where steps are made; none for the learner's own.
     pub tolerance: Option<f64>,
+    /// How the equations of squares are solved.
+    pub solver: Solver,
 }
 
 impl Default for Auto {
@@ -76,6 +78,7 @@ impl Default for Auto {
             precision: None,
             standardise: true,
             tolerance: None,
+            solver: Solver::Auto,
         }
     }
 }
@@ -264,7 +267,7 @@ impl Auto {
     fn learner(&self, kernel: Kernel, features: usize) -> Learner {
         let (map, lambda) = (self.map(kernel, features), self.lambda);
         match self.loss {
-            Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
+            Loss::Squares => Learner::Ridge(Ridge { lambda, solver: self.solver, ..Ridge::new(map) }),
             loss => {
                 let usual = Linear::new(map, loss);
                 let tolerance = self.tolerance.unwrap_or(usual.tolerance);

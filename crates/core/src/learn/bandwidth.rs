@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto::default_features;
-use super::ridge::{Lambda, Ridge};
+use super::ridge::Ridge;
 use crate::random::{Draws, Stream};
 use crate::source::{Arrays, Target};
 use crate::stat::Sample;
@@ -61,7 +61,7 @@ impl Bandwidth {
             let kernel = anchor.widened(*factor);
             let features = default_features(self.features, sample);
             let map = MapSpec { features, seed, ..MapSpec::auto(kernel.clone()) };
-            let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
+            let ridge = Ridge::new(map);
             let error = ridge.error(engine, &arrays, sample)?;
             if error < best.0 {
                 best = (error, kernel);

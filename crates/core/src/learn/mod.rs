@@ -3,6 +3,7 @@
 mod auto;
 mod bandwidth;
 mod check;
+mod conjugate;
 mod exact_ridge;
 mod exact_svm;
 mod held;
@@ -10,6 +11,7 @@ mod linear;
 mod pca;
 mod ridge;
 mod sgd;
+mod streamed;
 
 pub use auto::{Auto, KernelChoice};
 pub use bandwidth::{Bandwidth, Family};
@@ -17,5 +19,6 @@ pub use exact_ridge::ExactRidge;
 pub use exact_svm::ExactSvm;
 pub use linear::Linear;
 pub use pca::{Pca, Principal};
-pub use ridge::{CurvePoint, Lambda, Ridge};
+pub use ridge::{CurvePoint, Lambda, Ridge, Solver};
 pub use sgd::{Counted, Rate, Sgd};
+pub(crate) use streamed::slab;

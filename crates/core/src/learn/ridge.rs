@@ -3,7 +3,7 @@
 //! ```text
 //! minimise (1/Σw) Σ wᵢ(yᵢ − c·z(xᵢ) − b)² + λ‖c‖²
 //! ```
-//! One pass over the rows makes the Gram statistic; λ is given, or chosen by K-fold cross-validation that is exact (every fold's model is the
+//! One pass over the rows makes the Gram statistic; where that does not fit, or costs more than many passes, conjugate gradients go without ([`Solver`]). λ is given, or chosen by K-fold cross-validation that is exact (every fold's model is the
 //! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
 //! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
 
@@ -11,13 +11,15 @@ use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
 use super::check;
+use super::conjugate::{Conjugate, Found};
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
 use crate::matrix::with_rows;
 use crate::model::{Decision, Head, Model, Outcome, Training};
-use crate::plan::{Cost, RidgeShape};
+use crate::plan::{Cost, RidgeShape, Way};
 use crate::random::Stream;
+use crate::solve::pcg::Limits;
 use crate::solve::{Normal, Path, Solution};
 use crate::source::{Batch, Source, Target};
 use crate::stat::{Gram, Sample};
@@ -66,6 +68,67 @@ impl Lambda {
     }
 }
 
+/// How the equations are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Solver {
+    /// By sums, unless these do not fit the memory limit, or cost several times as much as conjugate gradients.
+    #[default]
+    Auto,
+    /// By sums of products of all features, one pass: D² numbers a fold. Exact, with cross-validation over all folds and degrees of freedom.
+    Gram,
+    /// By conjugate gradients, many passes: features are never kept, D² numbers only where they fit. λ is chosen on one left-out part.
+    Cg {
+        /// The residual at which to stop, as a part of the right side.
+        tolerance: f64,
+        /// Steps at most.
+        steps: usize,
+    },
+}
+
+impl Solver {
+    /// Conjugate gradients to a residual of 10⁻⁶, in 200 steps at most.
+    pub fn cg() -> Solver {
+        Solver::Cg { tolerance: 1e-6, steps: 200 }
+    }
+
+    fn limits(&self) -> Limits {
+        match *self {
+            Solver::Cg { tolerance, steps } => Limits { tolerance, steps },
+            Solver::Auto | Solver::Gram => Limits { tolerance: 1e-6, steps: 200 },
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (name, expected, found) = match *self {
+            Solver::Cg { tolerance, .. } if !(tolerance > 0.0 && tolerance < 1.0) => {
+                ("tolerance", "between 0 and 1", tolerance.to_string())
+            }
+            Solver::Cg { steps: 0, .. } => ("steps", "at least 1", "0".to_owned()),
+            _ => return Ok(()),
+        };
+        Err(Error::Parameter { name, expected, found })
+    }
+}
+
+/// `auto`, `gram` or `cg`.
+impl std::str::FromStr for Solver {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Solver> {
+        match text {
+            "auto" => Ok(Solver::Auto),
+            "gram" => Ok(Solver::Gram),
+            "cg" => Ok(Solver::cg()),
+            other => Err(Error::Parameter {
+                name: "solver",
+                expected: "auto, gram or cg",
+                found: other.to_owned(),
+            }),
+        }
+    }
+}
+
 /// Ridge regression or classification, by what the source asks to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ridge {
@@ -75,6 +138,8 @@ pub struct Ridge {
     pub lambda: Lambda,
     /// Whether to fit a constant that is not penalised.
     pub intercept: bool,
+    /// How the equations are solved.
+    pub solver: Solver,
 }
 
 /// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
@@ -95,18 +160,29 @@ pub struct CurvePoint {
 impl Ridge {
     /// Ridge with λ by 5-fold cross-validation and an intercept.
     pub fn new(map: MapSpec) -> Self {
-        Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true }
+        Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true, solver: Solver::Auto }
     }
 
-    /// What fitting will cost.
+    /// What fitting will cost, with as much memory as is needed.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        self.lambda.validate()?;
-        self.map.validate()?;
-        Ok(self.cost(source, self.map.output_dim(source.input_dim())))
+        self.plan_within(source, u64::MAX)
     }
 
-    fn cost(&self, source: &dyn Source, features: usize) -> Cost {
-        let shape = RidgeShape {
+    /// What fitting will cost within so many bytes: what does not fit as sums is solved by conjugate gradients, if the solver may be chosen.
+    pub fn plan_within(&self, source: &dyn Source, limit: u64) -> Result<Cost> {
+        self.lambda.validate()?;
+        self.solver.validate()?;
+        self.map.validate()?;
+        Ok(self.way(source, self.map.output_dim(source.input_dim()), limit).cost())
+    }
+
+    /// How the equations are solved within so many bytes.
+    fn way(&self, source: &dyn Source, features: usize, limit: u64) -> Way {
+        self.shape(source, features).way(self.solver, limit)
+    }
+
+    fn shape(&self, source: &dyn Source, features: usize) -> RidgeShape {
+        RidgeShape {
             map: self.map.clone(),
             features,
             inputs: source.input_dim(),
@@ -114,8 +190,7 @@ impl Ridge {
             folds: self.lambda.folds(),
             scalar_bytes: source.scalar_bytes(),
             rows: source.row_count(),
-        };
-        shape.cost()
+        }
     }
 
     /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the sums.
@@ -128,6 +203,7 @@ impl Ridge {
 
     pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         self.lambda.validate()?;
+        self.solver.validate()?;
         self.map.check(source.input_dim(), engine.memory_limit())?;
         if let Target::Classes { labels } = source.target()
             && labels.len() < 2
@@ -146,7 +222,7 @@ impl Ridge {
             };
             format!("a ridge fit with {features} features{dense}")
         };
-        engine.check_memory(what, self.cost(source, features).peak_bytes)
+        engine.check_memory(what, self.way(source, features, engine.memory_limit()).cost().peak_bytes)
     }
 
     /// Fits with a sample of the source's rows that was taken before.
@@ -159,20 +235,24 @@ impl Ridge {
         let certificate = Certificate::measure(engine, &map, sample)?;
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);
-        let gram = self.gram(engine, source, &map, &units)?;
-        let (lambda, curve) = self.choose(engine, &gram)?;
-        let (solution, freedom) = engine.phase("solve", gram.rows(), |check| {
-            Normal::new(gram.total(), self.intercept).solve(lambda, check)
-        })?;
+        let found = match self.way(source, map.output_dim(), engine.memory_limit()) {
+            Way::Gram(_) => self.by_sums(engine, source, &map, &units)?,
+            Way::Passes(plan) => {
+                let (intercept, lambda, units, guide) = (self.intercept, self.lambda, &units, plan.guide);
+                let (map, limits, shape) = (&map, self.solver.limits(), self.shape(source, map.output_dim()));
+                Conjugate { engine, source, map, sample, units, shape, lambda, intercept, limits, guide }
+                    .fit()?
+            }
+        };
         let training = Training {
-            rows: gram.rows(),
-            lambda,
-            curve,
+            rows: found.rows,
+            lambda: found.lambda,
+            curve: found.curve,
             folds: self.lambda.folds(),
             intercept: self.intercept,
-            outcome: Outcome::Squares { degrees_of_freedom: freedom },
+            outcome: found.outcome,
         };
-        let Solution { coefficients, mut intercept } = solution;
+        let Solution { coefficients, mut intercept } = found.solution;
         intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
         check::finite(&coefficients, &intercept, &certificate, &training)?;
         let coefficients =
@@ -185,6 +265,17 @@ impl Ridge {
         };
         let encoder = Encoder::identity(source.input_dim());
         Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
+    }
+
+    /// One pass for the sums, and their solution.
+    fn by_sums(&self, engine: &Engine, source: &dyn Source, map: &Map, units: &Units) -> Result<Found> {
+        let gram = self.gram(engine, source, map, units)?;
+        let (lambda, curve) = self.choose(engine, &gram)?;
+        let (solution, freedom) = engine.phase("solve", gram.rows(), |check| {
+            Normal::new(gram.total(), self.intercept).solve(lambda, check)
+        })?;
+        let outcome = Outcome::Squares { degrees_of_freedom: freedom };
+        Ok(Found { rows: gram.rows(), lambda, curve, solution, outcome })
     }
 
     /// The smallest cross-validated error, for comparing maps; infinite where there are too few rows to tell.
@@ -335,15 +426,15 @@ impl<T: Scalar> Buffers<T> {
 
 /// What targets and weights are measured in while they are summed, so that the sums keep their digits: targets far from zero, and
 /// weights far from one. Both follow from the sample, hence from content.
-struct Units {
+pub(super) struct Units {
     /// Subtracted from each output; zero without an intercept, which is what takes it back.
-    shift: Vec<f64>,
+    pub(super) shift: Vec<f64>,
     /// Divides the weights: a power of four, so that nothing is rounded.
-    weight: f64,
+    pub(super) weight: f64,
 }
 
 impl Units {
-    fn of(sample: &Sample, intercept: bool) -> Units {
+    pub(super) fn of(sample: &Sample, intercept: bool) -> Units {
         let total: f64 = sample.iter().map(|row| row.weight).sum();
         let outputs = sample.iter().next().map_or(0, |row| row.targets.len());
         let mean = |o: usize| sample.iter().map(|row| row.targets[o] * (row.weight / total)).sum::<f64>();
@@ -359,7 +450,7 @@ impl Units {
     }
 
     /// The coded targets of a batch, shifted.
-    fn targets(&self, target: &Target, batch: &Batch<'_>) -> Matrix<f64> {
+    pub(super) fn targets(&self, target: &Target, batch: &Batch<'_>) -> Matrix<f64> {
         let mut coded = target.coded(batch);
         for i in 0..coded.rows() {
             coded.row_mut(i).iter_mut().zip(&self.shift).for_each(|(y, shift)| *y -= shift);

@@ -3,6 +3,7 @@
 //! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic; `strategy`: six ways to run a stochastic gradient
 //! descent, counted. What is predicted depends on shapes only, never on a clock.
 
+mod cg;
 mod strategy;
 
 use bochner_simd::TILE;
@@ -12,6 +13,7 @@ use crate::MapSpec;
 use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
 
+pub(crate) use self::cg::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way};
 pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};
 pub(crate) use self::strategy::{ROUND, TOGETHER};
 
