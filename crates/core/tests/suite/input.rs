@@ -297,6 +297,7 @@ proptest! {
             precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
             tolerance: None,
+            solver: [bochner::Solver::Auto, bochner::Solver::Gram, bochner::Solver::cg()][seed as usize % 3],
         };
         let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };

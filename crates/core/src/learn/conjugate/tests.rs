@@ -190,9 +190,9 @@ fn weight_equals_repetition() {
 fn a_rare_cluster_is_missed_by_a_sample_and_not_by_a_sketch() {
     let (n, d) = (40_000, 60);
     let numbers = normals(n, 4, 9);
-    // The last forty columns are each of eight rows, among thousands; a sample of 4·60 rows has none of most.
+    // The last forty columns, of forty sizes, are each of eight rows, among thousands; a sample of 4·60 rows has none of most.
     let x = Matrix::from_fn(n, d, |i, j| match (i % 125, j) {
-        (0, j) if j >= 20 => f64::from(u8::from(i / 125 % 40 == j - 20)) * 30.0,
+        (0, j) if j >= 20 => f64::from(u8::from(i / 125 % 40 == j - 20)) * 1.2f64.powi(j as i32 - 20),
         (_, j) if j < 20 => {
             numbers[i * 4 + j % 4] * (1.0 + 0.3 * j as f64) + ((i * (j + 1)) % 17) as f64 / 5.0
         }

@@ -21,7 +21,8 @@ pub(crate) struct Column {
     marked: f64,
     before: f64,
     least: f64,
-    /// Rounds in which that did not fall.
+    /// Whether the residual that was summed up was far smaller than the one found from the rows; rounds of this without gain.
+    drifted: bool,
     idle: usize,
     /// The larger of ‖r‖/‖s‖ and its like under P.
     relative: f64,
@@ -50,6 +51,7 @@ impl Column {
             marked: f64::INFINITY,
             before: f64::INFINITY,
             least: f64::INFINITY,
+            drifted: false,
             idle: 0,
             relative: 1.0,
             lengths: Vec::new(),
@@ -109,6 +111,7 @@ impl Column {
     pub(super) fn confirm(&mut self, led: &[f64], tolerance: f64) {
         let square = dot(&self.residual, led);
         self.weigh(square);
+        self.drifted = self.waits || square > 4.0 * self.square;
         (self.before, self.marked) = (self.marked, square);
         if self.relative <= tolerance {
             self.stop = Some(Stop::Residual);
@@ -150,12 +153,21 @@ impl Column {
         }
     }
 
-    /// Ends what does not come on, after a residual was found from the rows.
+    /// Ends what was small from the beginning.
+    pub(super) fn settle(&mut self, tolerance: f64) {
+        if self.waits {
+            let is_small = self.relative <= tolerance;
+            self.stop = Some(if is_small { Stop::Residual } else { Stop::Stagnation });
+        }
+    }
+
+    /// Ends what does not come on, after a residual was found from the rows: sums say that it does, rows that it does not.
     pub(super) fn judge(&mut self, patience: usize) {
         if !self.is_going() {
             return;
         }
-        self.idle = if self.marked < 0.9 * self.least { 0 } else { self.idle + 1 };
+        let has_gained = self.marked < 0.9 * self.least;
+        self.idle = if has_gained || !self.drifted { 0 } else { self.idle + 1 };
         self.least = self.least.min(self.marked);
         if self.idle >= patience || !self.marked.is_finite() {
             self.stop = Some(Stop::Stagnation);

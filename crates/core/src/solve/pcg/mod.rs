@@ -54,7 +54,7 @@ const FRESH: usize = 10;
 /// These many steps should make the residual smaller than this part; a guide whose steps do not is changed for a better one. (κ = 80 would.)
 const SLOW: f64 = 0.1;
 
-/// Rounds of [`FRESH`] steps without gain that end the work.
+/// Rounds of [`FRESH`] steps whose gain is on paper alone that end the work.
 const PATIENCE: usize = 3;
 
 /// Takes steps until every column has its residual small, or no more are allowed. `told` is given the largest residual after each step.
@@ -117,7 +117,10 @@ fn measure(columns: &mut [Column], guide: &Guide, tolerance: f64) {
     let led = guide.lead(&sides);
     going.iter_mut().zip(&led).for_each(|(column, led)| column.measure(led));
     lead(&mut going, guide, tolerance);
-    going.iter_mut().for_each(|column| column.mark());
+    for column in going {
+        column.mark();
+        column.settle(tolerance);
+    }
 }
 
 /// P⁻¹ of the residuals, and with them the next directions.
