@@ -130,7 +130,7 @@ fn passes() -> [(&'static str, usize, Lambda, u64); 3] {
     [
         ("passes led by a sample", 2048, given, u64::MAX),
         ("passes led by a sample, λ chosen", 1536, Lambda::CrossValidated { folds: 5 }, u64::MAX),
-        ("passes led by random vectors", 20_000, given, 300 << 20),
+        ("passes led by random vectors", 20_000, Lambda::Given { value: 1e-6 }, 300 << 20),
     ]
 }
 

@@ -80,7 +80,7 @@ fn a_left_out_part_chooses_a_good_lambda() {
     };
     let (sums, steps) = (fit(Solver::Gram), fit(Solver::cg()));
     let (a, b) = (error(&sums), error(&steps));
-    assert!(b < 1.1 * a, "{b} and {a}");
+    assert!(b < 1.1 * a, "{b} and {a}: {:?} {:?}", steps.training(), sums.training());
     let training = steps.training().unwrap();
     assert!(training.curve.len() >= 7 && training.curve.windows(2).all(|w| w[0].lambda < w[1].lambda));
     assert!(training.curve.iter().any(|point| point.lambda.total_cmp(&training.lambda).is_eq()));
@@ -117,16 +117,16 @@ fn threads_change_no_bit_and_files_keep_what_was_done() {
 /// Features whose sums do not fit: random vectors lead, on rows that come in several blocks.
 #[test]
 fn many_features_fit_into_little_memory() {
-    let (x, y) = data(4500);
-    let map = fourier(6000);
+    let (x, y) = data(4200);
+    let map = fourier(3000);
     let lambda = Lambda::Given { value: 1e-3 };
-    let tight = EngineSpec { threads: 2, memory_limit: Some(120 << 20), ..EngineSpec::default() }.build();
+    let tight = EngineSpec { threads: 2, memory_limit: Some(60 << 20), ..EngineSpec::default() }.build();
     let ridge = Ridge { lambda, ..Ridge::new(map) };
     let source = &(&x, &y);
     let sums = Ridge { solver: Solver::Gram, ..ridge.clone() };
     assert!(matches!(sums.fit(&tight, source), Err(Error::Memory { .. })));
-    let plan = ridge.plan_within(source, 120 << 20).unwrap();
-    assert!(plan.peak_bytes <= 120 << 20 && plan.passes > 10, "{plan:?}");
+    let plan = ridge.plan_within(source, 60 << 20).unwrap();
+    assert!(plan.peak_bytes <= 60 << 20 && plan.passes > 10, "{plan:?}");
     let model = ridge.fit(&tight, source).unwrap();
     let outcome = model.training().unwrap().outcome;
     let Outcome::Conjugate { preconditioner: Preconditioner::Nystrom { .. }, stop: Stop::Residual, .. } =

@@ -205,17 +205,18 @@ fn a_rare_cluster_is_missed_by_a_sample_and_not_by_a_sketch() {
     let source = Arrays::new(Rows::from(&x), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
     let alone =
         Case { lambda: 1e-9, limits, memory: Some(1), ..Case::of(map.clone(), Preconditioner::Sample) };
-    let astray = steps(&alone.fit(&source));
+    let Outcome::Conjugate { stop, residual, .. } = alone.fit(&source).outcome else { panic!() };
+    assert!(stop == Stop::Steps && residual > 1e-6, "{residual}");
     let sketched = Case { lambda: 1e-9, limits, ..Case::of(map, Preconditioner::Sketch) };
     let found = sketched.fit(&source);
-    assert!(2 * steps(&found) < astray && steps(&found) < 45, "{} and {astray}", steps(&found));
+    assert!(steps(&found) < 45, "{:?}", found.outcome);
     let changed = Case { guide: Preconditioner::Sample, ..sketched }.fit(&source);
     assert!(
         matches!(changed.outcome, Outcome::Conjugate { preconditioner: Preconditioner::Sketch, .. }),
         "{:?}",
         changed.outcome
     );
-    assert!(steps(&changed) < astray);
+    assert!(steps(&changed) < 60, "{:?}", changed.outcome);
     let size = found.solution.coefficients.as_slice().iter().fold(0.0f64, |a, c| a.max(c.abs()));
     assert_close(
         changed.solution.coefficients.as_slice(),

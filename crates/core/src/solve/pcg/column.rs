@@ -4,6 +4,9 @@ use super::lanczos;
 use crate::linalg::dot;
 use crate::solve::Stop;
 
+/// Residuals apart by more than this part of their square are apart by rounding, which is all that is left of them.
+const DRIFT: f64 = 0.01;
+
 /// (S + λI)x = s, as far as it is solved.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
@@ -21,7 +24,7 @@ pub(crate) struct Column {
     marked: f64,
     before: f64,
     least: f64,
-    /// Whether the residual that was summed up was far smaller than the one found from the rows; rounds of this without gain.
+    /// Whether the residual that was summed up was another than the one found from the rows; rounds of this without gain.
     drifted: bool,
     idle: usize,
     /// The larger of ‖r‖/‖s‖ and its like under P.
@@ -69,6 +72,8 @@ impl Column {
     /// s − Sx, from the rows.
     pub(super) fn replace(&mut self, mut residual: Vec<f64>) {
         residual.iter_mut().zip(&self.x).for_each(|(r, x)| *r -= self.lambda * x);
+        let apart: f64 = residual.iter().zip(&self.residual).map(|(new, old)| (new - old).powi(2)).sum();
+        self.drifted = apart > DRIFT * dot(&residual, &residual);
         self.residual = residual;
     }
 
@@ -111,7 +116,6 @@ impl Column {
     pub(super) fn confirm(&mut self, led: &[f64], tolerance: f64) {
         let square = dot(&self.residual, led);
         self.weigh(square);
-        self.drifted = self.waits || square > 4.0 * self.square;
         (self.before, self.marked) = (self.marked, square);
         if self.relative <= tolerance {
             self.stop = Some(Stop::Residual);

@@ -76,7 +76,6 @@ fn falling(n: usize) -> Vec<f64> {
 #[test]
 fn every_guide_leads_to_the_solution_of_cholesky() {
     let values = falling(150);
-    let lambdas = [1e-1, 1e-4, 1e-7];
     let mut nystrom = Nystrom::new(150, 1);
     nystrom.grow(&mut problem(&values, 2), 60).unwrap();
     let diagonal = problem(&values, 2).matrix;
@@ -88,6 +87,8 @@ fn every_guide_leads_to_the_solution_of_cholesky() {
     ];
     for (name, guide) in guides {
         let mut dense = problem(&values, 2);
+        let is_good = matches!(guide, Guide::Whole { .. } | Guide::Nystrom(_));
+        let lambdas = if is_good { [1e-1, 1e-4, 1e-7] } else { [1e-1, 1e-2, 1e-3] };
         for column in run(&mut dense, guide, &lambdas, LIMITS) {
             let mut matrix = dense.matrix.clone();
             (0..150).for_each(|i| matrix.row_mut(i)[i] += column.lambda);
@@ -95,8 +96,8 @@ fn every_guide_leads_to_the_solution_of_cholesky() {
             let exact = Cholesky::new(matrix, &|_| Ok(())).unwrap().solve(side);
             let size = exact.as_slice().iter().fold(0.0f64, |a, b| a.max(b.abs()));
             assert_eq!(column.stop(), Stop::Residual, "{name}, {}", column.lambda);
-            // ‖x − x*‖ ≤ κ·ε·‖x*‖ at the worst; without a guide that is all that is known.
-            let far = if name == "whole" || name == "random vectors" { 1e-6 } else { 1e-2 };
+            // ‖x − x*‖ ≤ κ·ε·‖x*‖ at the worst.
+            let far = if is_good { 1e-6 } else { 1e-5 };
             assert_close(column.solution(), exact.as_slice(), Absolute(far * size));
         }
     }
