@@ -135,6 +135,7 @@ class Model:
         standardize: bool = True,
         tolerance: float | None = None,
         budget: float | None = None,
+        solver: str = "auto",
         start: Model | None = None,
         deviation: bool = False,
         held_out: float | None = None,
@@ -230,6 +231,8 @@ class Model:
     def loss(self) -> str | None: ...
     @property
     def margins(self) -> tuple[float, float, float] | None: ...
+    @property
+    def conjugate(self) -> tuple[str, int, str, float, float] | None: ...
     @property
     def minimised(self) -> tuple[float, float | None, int, str, float | None] | None: ...
     @property

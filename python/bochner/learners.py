@@ -113,6 +113,7 @@ class _KernelLearner(SavedModel):
         "standardize": ["boolean"],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
+        "solver": [StrOptions({"auto", "gram", "cg"})],
         "warm_start": ["boolean"],
         "held_out": [Interval(Real, 0, 1, closed="neither"), None],
         "verbose": ["verbose"],
@@ -195,6 +196,7 @@ class _KernelLearner(SavedModel):
             standardize=bool(self.standardize),
             tolerance=float(self.tol),
             budget=None if self.budget is None else float(self.budget),
+            solver=self.solver,
             start=getattr(self, "_model", None) if self.warm_start else None,
             deviation=bool(getattr(self, "deviation", False)),
             held_out=None if self.held_out is None else float(self.held_out),
@@ -214,7 +216,9 @@ class _KernelLearner(SavedModel):
         self.cv_curve_ = np.array(model.curve, dtype=np.float64).reshape(-1, 2)
         self.degrees_of_freedom_ = model.degrees_of_freedom
         self.objective_, self.dual_objective_, self.margin_ = model.margins or (None, None, None)
-        self.n_iter_ = self.stopped_by_ = self.error_scale_ = None
+        self.n_iter_ = self.stopped_by_ = self.error_scale_ = self.residual_ = None
+        if model.conjugate is not None:
+            _, self.n_iter_, self.stopped_by_, self.residual_, _ = model.conjugate
         if model.minimised is not None:
             self.objective_, self.dual_objective_, self.n_iter_, self.stopped_by_, self.error_scale_ = model.minimised
         self.kernel_ = model.kernel
@@ -278,6 +282,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     budget : float, default=None
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
         about a minute of two processor cores, which is the same on any machine, and so is the model.
+    solver : {"auto", "gram", "cg"}, default="auto"
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
+        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     deviation : bool, default=False
@@ -302,15 +309,18 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     cv_curve_ : ndarray of shape (n_lambdas, 2)
         λ and mean squared error on left-out rows (mean loss under other losses), summed over outputs; empty if λ was given.
     degrees_of_freedom_ : float or None
-        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge and for conjugate gradients.
     objective_ : float or None
         (1/Σw) Σ w loss + λ ‖c‖², summed over outputs; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
     n_iter_ : int or None
-        Steps that were made; None for ridge.
-    stopped_by_ : {"gap", "gain", "steps"} or None
-        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many. None for ridge.
+        Steps that were made; None for ridge by sums.
+    stopped_by_ : {"gap", "gain", "residual", "stagnation", "steps"} or None
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; the residual was small enough; rounding left nothing to gain; ``"steps"``, with a
+        warning: there were too many. None for ridge by sums.
+    residual_ : float or None
+        What conjugate gradients left of the equations, as a part of their right side.
     error_scale_ : float or None
         The size of an error under Huber's loss, the largest of all outputs.
     kernel_ : str
@@ -373,6 +383,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         standardize=True,
         tol=1e-4,
         budget=None,
+        solver="auto",
         warm_start=False,
         deviation=False,
         held_out=None,
@@ -392,6 +403,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.standardize = standardize
         self.tol = tol
         self.budget = budget
+        self.solver = solver
         self.warm_start = warm_start
         self.deviation = deviation
         self.held_out = held_out
@@ -607,6 +619,9 @@ class KernelClassifier(Classifies, _KernelLearner):
     budget : float, default=None
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
         about a minute of two processor cores, which is the same on any machine, and so is the model.
+    solver : {"auto", "gram", "cg"}, default="auto"
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
+        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     probability : bool, default=False
@@ -635,15 +650,18 @@ class KernelClassifier(Classifies, _KernelLearner):
         λ and mean squared error on left-out rows, summed over outputs (the share of wrong classes where margins were
         minimised, the mean loss under logistic loss); empty if λ was given.
     degrees_of_freedom_ : float or None
-        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge.
+        tr S(S + λI)⁻¹: how many coefficients the data decide; None for other losses than ridge and for conjugate gradients.
     objective_ : float or None
         ½ (‖c‖² + b²) + C Σ loss, summed over classes, where margins were minimised; (1/Σw) Σ w loss + λ ‖c‖² under logistic loss; None for ridge.
     dual_objective_ : float or None
         What no coefficients can be better than, where it is known: the gap certifies the solution.
     n_iter_ : int or None
-        Steps that were made, under logistic loss.
-    stopped_by_ : {"gap", "gain", "steps"} or None
-        Why no more were made, under logistic loss: the gap between the two objectives was small enough; another step would have gained too little; ``"steps"``, with a warning: there were too many.
+        Steps that were made, under logistic loss and by conjugate gradients.
+    stopped_by_ : {"gap", "gain", "residual", "stagnation", "steps"} or None
+        Why no more were made: the gap between the two objectives was small enough; another step would have gained too little; the residual was small enough; rounding left nothing to gain; ``"steps"``, with a
+        warning: there were too many.
+    residual_ : float or None
+        What conjugate gradients left of the equations, as a part of their right side.
     margin_ : float or None
         γ = 1 / (‖c‖ max ‖z‖), the smallest of all classes, where margins were minimised.
     kernel_ : str
@@ -710,6 +728,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         class_weight=None,
         tol=1e-4,
         budget=None,
+        solver="auto",
         warm_start=False,
         probability=False,
         held_out=None,
@@ -730,6 +749,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.class_weight = class_weight
         self.tol = tol
         self.budget = budget
+        self.solver = solver
         self.warm_start = warm_start
         self.probability = probability
         self.held_out = held_out

@@ -36,8 +36,8 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (
         rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, tolerance=None, budget=None, start=None, deviation=false, held_out=None, calibrate=false, columns=None, target="",
-        threads=0, verbose=0
+        folds=5, standardize=true, tolerance=None, budget=None, solver="auto", start=None, deviation=false, held_out=None, calibrate=false,
+        columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -55,6 +55,7 @@ impl Model {
         standardize: bool,
         tolerance: Option<f64>,
         budget: Option<f64>,
+        solver: &str,
         start: Option<PyRef<'_, Model>>,
         deviation: bool,
         held_out: Option<f64>,
@@ -77,6 +78,7 @@ impl Model {
             tolerance,
             budget,
             uncertainty: Uncertainty { deviation, held_out, calibrated: calibrate },
+            solver: solver.parse().map_err(to_python)?,
         };
         let auto = match &columns {
             Some(names) => auto.bind(names).map_err(to_python)?,
@@ -357,12 +359,18 @@ impl Model {
     fn minimised(&self) -> Option<(f64, Option<f64>, usize, &'static str, Option<f64>)> {
         match self.inner.training()?.outcome {
             Outcome::Minimised { objective, bound, steps, stop, scale, .. } => {
-                let why = match stop {
-                    Stop::Gap => "gap",
-                    Stop::Gain => "gain",
-                    Stop::Steps => "steps",
-                };
-                Some((objective, bound, steps, why, scale))
+                Some((objective, bound, steps, why(stop), scale))
+            }
+            _ => None,
+        }
+    }
+
+    /// (what led, steps, why no more, residual, condition), where squares were minimised by conjugate gradients.
+    #[getter]
+    fn conjugate(&self) -> Option<(String, usize, &'static str, f64, f64)> {
+        match self.inner.training()?.outcome {
+            Outcome::Conjugate { preconditioner, steps, residual, condition, stop } => {
+                Some((preconditioner.to_string(), steps, why(stop), residual, condition))
             }
             _ => None,
         }
@@ -623,5 +631,16 @@ fn label_kind_name(kind: LabelKind) -> &'static str {
         LabelKind::Number => "number",
         LabelKind::Boolean => "boolean",
         LabelKind::Text => "text",
+    }
+}
+
+/// Why a solver stopped, in a word.
+fn why(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Gap => "gap",
+        Stop::Gain => "gain",
+        Stop::Steps => "steps",
+        Stop::Residual => "residual",
+        Stop::Stagnation => "stagnation",
     }
 }

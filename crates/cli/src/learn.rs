@@ -66,6 +66,7 @@ impl Job {
                 loss: args.loss,
                 tolerance: None,
                 budget: args.budget,
+                solver: args.solver,
                 seed: args.seed,
                 lambda: match (args.lambda, args.folds) {
                     (Some(value), _) => Lambda::Given { value },
@@ -166,7 +167,7 @@ impl Job {
         };
         // A block of the table, its numbers side by side, and scaled.
         let block = (BLOCK as u64).saturating_mul((inputs * 24) as u64);
-        let peak = shape.cost().peak_bytes.saturating_add(block);
+        let peak = shape.cost_within(auto.solver, engine.memory_limit()).peak_bytes.saturating_add(block);
         if is_exact || auto.features.is_some() {
             engine.check_memory(|| format!("a fit with {} features", text::count(features as u64)), peak)?;
         }

@@ -117,12 +117,29 @@ impl ModelReport {
         let how = match training.folds {
             1 => "given".to_owned(),
             _ if training.curve.is_empty() => "not chosen: too few distinct rows".to_owned(),
+            folds if matches!(training.outcome, Outcome::Conjugate { .. }) => {
+                format!("by the error on one part of {folds} that was left out")
+            }
             folds => format!("by {folds}-fold cross-validation"),
         };
         let outcome = match training.outcome {
             Outcome::Squares { degrees_of_freedom } => {
                 let (freedom, all) = (text::number(degrees_of_freedom), text::count(self.features as u64));
                 ("freedom", format!("{freedom} of {all} degrees used"))
+            }
+            Outcome::Conjugate { preconditioner, steps, residual, condition, stop } => {
+                let why = match stop {
+                    Stop::Residual => "",
+                    Stop::Steps => ", which were all that were allowed",
+                    _ => ", after which rounding left nothing to gain",
+                };
+                let [residual, condition] = [residual, condition].map(text::number);
+                (
+                    "solver",
+                    format!(
+                        "conjugate gradients led by {preconditioner}: residual {residual} after {steps} steps{why}; condition {condition}"
+                    ),
+                )
             }
             Outcome::Margins { primal, dual, margin, .. } => {
                 let gap = (primal - dual).max(0.0) / primal.abs().max(f64::MIN_POSITIVE);

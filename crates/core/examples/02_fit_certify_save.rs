@@ -22,7 +22,7 @@ fn main() -> Result<()> {
 
     let kernel: Kernel = "gaussian(sigma=0.3)".parse()?;
     let map = MapSpec { features: 1024, seed: 7, ..MapSpec::auto(kernel) };
-    let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
+    let ridge = Ridge { lambda: Lambda::CrossValidated { folds: 5 }, ..Ridge::new(map) };
     let engine = Engine::default();
 
     let cost = ridge.plan(&(&x, &y))?;

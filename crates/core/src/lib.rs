@@ -17,7 +17,7 @@
 //! let kernel: Kernel = "gaussian(sigma=1)".parse()?;
 //! let map = MapSpec { features: 256, seed: 7, ..MapSpec::auto(kernel) };
 //! let engine = Engine::default(); // threads, memory, progress: here, nowhere else
-//! let ridge = Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true };
+//! let ridge = Ridge { lambda: Lambda::CrossValidated { folds: 5 }, ..Ridge::new(map) };
 //! let model = ridge.fit(&engine, &(&x, &y))?;
 //!
 //! println!("{}", model.certificate()); // the kernel error: a bound, and what was measured
@@ -62,7 +62,7 @@ pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use learn::{
     Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Rate, Ridge, Sgd,
-    Uncertainty,
+    Solver, Uncertainty,
 };
 pub use loss::Loss;
 pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};

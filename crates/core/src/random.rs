@@ -54,6 +54,8 @@ pub enum Stream {
     Sketches = 15,
     /// Rows that are held out of a fit (hash of a row's content).
     HeldOut = 16,
+    /// Test vectors of a guide of conjugate gradients, `index` the vector; places and signs of row `index` − 2⁶³ of a sketch of rows; the rows of a sample (hash of a row's content).
+    Guides = 17,
 }
 
 /// The numbers of one (seed, stream, index), in order.

@@ -84,7 +84,7 @@ impl Found {
             lines.extend(report.training());
             lines.extend(report.uncertainty());
             let what = match training.outcome {
-                Outcome::Squares { .. } => "squared error",
+                Outcome::Squares { .. } | Outcome::Conjugate { .. } => "squared error",
                 Outcome::Margins { .. } => "wrong",
                 Outcome::Minimised { .. } => "loss",
                 Outcome::Steps { .. } => "loss",

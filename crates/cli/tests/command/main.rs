@@ -343,7 +343,7 @@ fn too_little_memory_and_disk_end_with_4_before_the_work() {
     bench.numbers("train.csv", 50, 1);
     let err = bench.fails(
         4,
-        "fit @train.csv --target y --ignore note -o @m.bochner --features 100000 --max-memory 1GiB",
+        "fit @train.csv --target y --ignore note -o @m.bochner --features 100000 --solver gram --max-memory 1GiB",
     );
     assert!(
         err.contains("needs") && err.contains("1.0 GiB may be used") && err.contains("100,000 features"),
@@ -353,6 +353,22 @@ fn too_little_memory_and_disk_end_with_4_before_the_work() {
     assert!(err.contains("m.bochner: cannot be written"), "{err}");
     bench.ok("fit @train.csv --target y --ignore note -o @m.bochner --quiet");
     bench.fails(4, "predict @m.bochner @train.csv -o @none/out.csv");
+}
+
+/// What was done, and how well, in words, in numbers and in the file.
+#[test]
+fn a_fit_says_how_it_was_solved() {
+    let bench = Bench::new();
+    bench.numbers("train.csv", 300, 1);
+    let fit = "fit @train.csv --target y --ignore note --ignore id --features 64 -o @m.bochner";
+    let said = bench.ok(&format!("{fit} --solver cg"));
+    let expected = ["conjugate gradients led by a sample of rows", "residual", "condition", "one part of 5"];
+    assert!(expected.iter().all(|text| said.contains(text)), "{said}");
+    assert!(bench.ok("inspect @m.bochner").contains("conjugate gradients led by"), "{said}");
+    let found = bench.json(&format!("{fit} --solver cg --json"));
+    assert_eq!(found["training"]["stop"], "residual", "{found}");
+    assert!(bench.ok(&format!("{fit} --solver auto")).contains("degrees used"));
+    assert!(bench.fails(2, &format!("{fit} --solver lu")).contains("auto, gram or cg"));
 }
 
 #[test]
@@ -488,6 +504,9 @@ fn every_map_and_option_goes_through() {
         "--kernel hat(width=5)",
         "--lambda 1e-4",
         "--folds 3",
+        "--solver gram",
+        "--solver cg",
+        "--solver cg --lambda 1e-3",
         "--precision double",
         "--no-standardise",
     ] {

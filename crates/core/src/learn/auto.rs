@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::tune::{
     Clock, Enough, Family, Growth, Outlook, Plan, Settled, Trial, WidthSearch, search_seconds,
 };
-use super::{Linear, Ridge, Uncertainty};
+use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
@@ -79,6 +79,9 @@ pub struct Auto {
     /// What the model is to know of its own errors.
     #[serde(default)]
     pub uncertainty: Uncertainty,
+    /// How the equations of squares are solved.
+    #[serde(default)]
+    pub solver: Solver,
 }
 
 /// D of the first fit (and of the smallest that a budget may make of it), and of the last at most; of landmarks, which are sampled before that.
@@ -107,6 +110,7 @@ impl Default for Auto {
             tolerance: None,
             budget: None,
             uncertainty: Uncertainty::default(),
+            solver: Solver::Auto,
         }
     }
 }
@@ -246,6 +250,9 @@ impl Auto {
                 _ => MOST,
             };
             let at = |features: usize| self.method_at(&kernel, features);
+            // Which leave out every fold in turn.
+            let solver = if self.solver == Solver::Auto { Solver::Gram } else { self.solver };
+            let settled = |method, features| Auto { solver, ..settled(method, features) };
             let cost =
                 |features| settled(at(features), features).learner(kernel.clone(), features).plan(source);
             let rows = source.row_count().unwrap_or(sample.population());
@@ -482,7 +489,7 @@ impl Auto {
     fn learner(&self, kernel: Kernel, features: usize) -> Learner {
         let (map, lambda) = (self.map(kernel, features), self.lambda);
         match self.loss {
-            Loss::Squares => Learner::Ridge(Ridge { map, lambda, intercept: true }),
+            Loss::Squares => Learner::Ridge(Ridge { lambda, solver: self.solver, ..Ridge::new(map) }),
             loss => {
                 let usual = Linear::new(map, loss);
                 let tolerance = self.tolerance.unwrap_or(usual.tolerance);

@@ -47,6 +47,7 @@ pub(super) fn finite(
     let measured = certificate.measured.map_or(0.0, |m| m.mean + m.radius + m.largest);
     let outcome = match training.outcome {
         Outcome::Squares { degrees_of_freedom } => degrees_of_freedom,
+        Outcome::Conjugate { residual, condition, .. } => residual + condition,
         Outcome::Margins { primal, dual, margin, .. } => primal + dual + margin,
         Outcome::Minimised { objective, bound, scale, .. } => {
             objective + bound.unwrap_or(0.0) + scale.unwrap_or(0.0)

@@ -3,6 +3,7 @@
 mod auto;
 mod calibrate;
 mod check;
+mod conjugate;
 mod exact_ridge;
 mod exact_svm;
 mod held;
@@ -10,6 +11,7 @@ mod linear;
 mod pca;
 mod ridge;
 mod sgd;
+mod streamed;
 mod tune;
 mod uncertainty;
 
@@ -18,7 +20,8 @@ pub use exact_ridge::ExactRidge;
 pub use exact_svm::ExactSvm;
 pub use linear::Linear;
 pub use pca::{Pca, Principal};
-pub use ridge::{CurvePoint, Lambda, Ridge};
+pub use ridge::{CurvePoint, Lambda, Ridge, Solver};
 pub use sgd::{Counted, Rate, Sgd};
+pub(crate) use streamed::slab;
 pub use tune::{Enough, Family, Outlook, Plan, Trial};
 pub use uncertainty::Uncertainty;

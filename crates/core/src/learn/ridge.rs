@@ -3,22 +3,24 @@
 //! ```text
 //! minimise (1/Σw) Σ wᵢ(yᵢ − c·z(xᵢ) − b)² + λ‖c‖²
 //! ```
-//! One pass over the rows makes the Gram statistic; λ is given, or chosen by K-fold cross-validation that is exact (every fold's model is the
+//! One pass over the rows makes the Gram statistic; where that does not fit, or costs more than many passes, conjugate gradients go without ([`Solver`]). λ is given, or chosen by K-fold cross-validation that is exact (every fold's model is the
 //! one that would be fitted without it) and needs no further pass. Classes are coded as one column of ±1 for two, one column of 0/1
 //! each for more, and decided by the sign or the largest. `docs/book/ridge.md`.
 
 use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
+use super::conjugate::{Conjugate, Found};
 use super::uncertainty::posterior;
 use super::{Uncertainty, check};
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
 use crate::matrix::with_rows;
-use crate::model::{Decision, Head, Model, Outcome, Training};
-use crate::plan::{Cost, RidgeShape};
+use crate::model::{Calibration, Decision, Head, Model, Outcome, Posterior, Training};
+use crate::plan::{Cost, RidgeShape, Way};
 use crate::random::Stream;
+use crate::solve::pcg::Limits;
 use crate::solve::{Normal, Path, Solution};
 use crate::source::{Batch, Source, Target};
 use crate::stat::{Gram, Sample};
@@ -69,6 +71,67 @@ impl Lambda {
     }
 }
 
+/// How the equations are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Solver {
+    /// By sums, unless these do not fit the memory limit, or cost several times as much as conjugate gradients.
+    #[default]
+    Auto,
+    /// By sums of products of all features, one pass: D² numbers a fold. Exact, with cross-validation over all folds and degrees of freedom.
+    Gram,
+    /// By conjugate gradients, many passes: features are never kept, D² numbers only where they fit. λ is chosen on one left-out part.
+    Cg {
+        /// The residual at which to stop, as a part of the right side.
+        tolerance: f64,
+        /// Steps at most.
+        steps: usize,
+    },
+}
+
+impl Solver {
+    /// Conjugate gradients to a residual of 10⁻⁶, in 200 steps at most.
+    pub fn cg() -> Solver {
+        Solver::Cg { tolerance: 1e-6, steps: 200 }
+    }
+
+    fn limits(&self) -> Limits {
+        match *self {
+            Solver::Cg { tolerance, steps } => Limits { tolerance, steps },
+            Solver::Auto | Solver::Gram => Limits { tolerance: 1e-6, steps: 200 },
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (name, expected, found) = match *self {
+            Solver::Cg { tolerance, .. } if !(tolerance > 0.0 && tolerance < 1.0) => {
+                ("tolerance", "between 0 and 1", tolerance.to_string())
+            }
+            Solver::Cg { steps: 0, .. } => ("steps", "at least 1", "0".to_owned()),
+            _ => return Ok(()),
+        };
+        Err(Error::Parameter { name, expected, found })
+    }
+}
+
+/// `auto`, `gram` or `cg`.
+impl std::str::FromStr for Solver {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Solver> {
+        match text {
+            "auto" => Ok(Solver::Auto),
+            "gram" => Ok(Solver::Gram),
+            "cg" => Ok(Solver::cg()),
+            other => Err(Error::Parameter {
+                name: "solver",
+                expected: "auto, gram or cg",
+                found: other.to_owned(),
+            }),
+        }
+    }
+}
+
 /// Ridge regression or classification, by what the source asks to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ridge {
@@ -78,6 +141,8 @@ pub struct Ridge {
     pub lambda: Lambda,
     /// Whether to fit a constant that is not penalised.
     pub intercept: bool,
+    /// How the equations are solved.
+    pub solver: Solver,
 }
 
 /// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
@@ -98,20 +163,37 @@ pub struct CurvePoint {
 impl Ridge {
     /// Ridge with λ by 5-fold cross-validation and an intercept.
     pub fn new(map: MapSpec) -> Self {
-        Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true }
+        Ridge { map, lambda: Lambda::CrossValidated { folds: 5 }, intercept: true, solver: Solver::Auto }
     }
 
-    /// What fitting will cost.
+    /// What fitting will cost, with as much memory as is needed.
     pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        self.lambda.validate()?;
-        self.map.validate()?;
-        Ok(self.cost(source, self.map.output_dim(source.input_dim()), Uncertainty::default()))
+        self.plan_within(source, u64::MAX)
     }
 
-    pub(super) fn cost(&self, source: &dyn Source, features: usize, known: Uncertainty) -> Cost {
-        let mut cost = self.shape(source, features, known).cost();
-        cost.peak_bytes = cost.peak_bytes.saturating_add(known.bytes(features));
-        cost
+    /// What fitting will cost within so many bytes: what does not fit as sums is solved by conjugate gradients, if the solver may be chosen.
+    pub fn plan_within(&self, source: &dyn Source, limit: u64) -> Result<Cost> {
+        self.lambda.validate()?;
+        self.solver.validate()?;
+        self.map.validate()?;
+        let features = self.map.output_dim(source.input_dim());
+        Ok(self.way(source, features, Uncertainty::default(), limit)?.cost())
+    }
+
+    /// How the equations are solved within so many bytes: by sums, where the model is to know what only these tell.
+    fn way(&self, source: &dyn Source, features: usize, known: Uncertainty, limit: u64) -> Result<Way> {
+        let solver = match self.solver {
+            solver if !known.needs_sums(source.target()) => solver,
+            Solver::Cg { .. } => {
+                return Err(Error::Unsupported {
+                    what: "a deviation, or calibrated probabilities, by conjugate gradients".to_owned(),
+                    reason: "they are made of the sums of all features",
+                    instead: "use the solver gram",
+                });
+            }
+            Solver::Auto | Solver::Gram => Solver::Gram,
+        };
+        Ok(self.shape(source, features, known).way(solver, limit))
     }
 
     pub(super) fn shape(&self, source: &dyn Source, features: usize, known: Uncertainty) -> RidgeShape {
@@ -136,6 +218,7 @@ impl Ridge {
 
     pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         self.lambda.validate()?;
+        self.solver.validate()?;
         self.map.check(source.input_dim(), engine.memory_limit())?;
         if let Target::Classes { labels } = source.target()
             && labels.len() < 2
@@ -160,7 +243,8 @@ impl Ridge {
             };
             format!("a ridge fit with {features} features{dense}")
         };
-        engine.check_memory(what, self.cost(source, features, known).peak_bytes)
+        let cost = self.way(source, features, known, engine.memory_limit())?.cost();
+        engine.check_memory(what, cost.peak_bytes.saturating_add(known.bytes(features)))
     }
 
     /// Fits with a sample of the source's rows that was taken before.
@@ -185,36 +269,39 @@ impl Ridge {
         let certificate = Certificate::measure(engine, &map, sample)?;
         self.warn_of_constants(engine, source.target(), sample)?;
         let units = Units::of(sample, self.intercept);
-        let folds = known.folds(self.lambda, Loss::Squares, source.target());
-        let gram = self.gram(engine, source, &map, &units, folds)?;
-        let Chosen { lambda, curve, fold_errors } = self.choose(engine, &gram)?;
-        let (solution, freedom, posterior) = engine.phase("solve", gram.rows(), |check| {
-            let sums = gram.total();
-            let weight = sums.weight * units.weight;
-            let normal = Normal::new(sums, self.intercept);
-            let (solution, factored) = normal.factor(lambda, &|done| check(done / 2.0))?;
-            let rest = |done: f64| check((1.0 + done) / 2.0);
-            let freedom = factored.cholesky.degrees_of_freedom(lambda, &rest)?;
-            let of = || posterior(factored, self.intercept, weight, freedom);
-            Ok((solution, freedom, known.deviation.then(of).transpose()?))
-        })?;
-        let calibration = if known.calibrates(Loss::Squares, source.target()) {
-            let models = self.without_each_fold(engine, &gram, lambda, &units.shift)?;
-            Some(self.calibration(engine, source, &map, &models)?)
-        } else {
-            None
-        };
+        let (found, calibration, posterior) =
+            match self.way(source, map.output_dim(), known, engine.memory_limit())? {
+                Way::Gram(_) => self.by_sums(engine, source, &map, &units, known)?,
+                Way::Passes(plan) => {
+                    let (intercept, lambda, units, guide) = (self.intercept, self.lambda, &units, plan.guide);
+                    let (map, limits, shape) =
+                        (&map, self.solver.limits(), self.shape(source, map.output_dim(), known));
+                    let conjugate = Conjugate {
+                        engine,
+                        source,
+                        map,
+                        sample,
+                        units,
+                        shape,
+                        lambda,
+                        intercept,
+                        limits,
+                        guide,
+                    };
+                    (conjugate.fit()?, None, None)
+                }
+            };
         let training = Training {
-            rows: gram.rows(),
-            lambda,
-            curve,
+            rows: found.rows,
+            lambda: found.lambda,
+            curve: found.curve,
             folds: self.lambda.folds(),
-            fold_errors,
+            fold_errors: found.fold_errors,
             intercept: self.intercept,
             plan: None,
-            outcome: Outcome::Squares { degrees_of_freedom: freedom },
+            outcome: found.outcome,
         };
-        let Solution { coefficients, mut intercept } = solution;
+        let Solution { coefficients, mut intercept } = found.solution;
         intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
         check::finite(&coefficients, &intercept, &certificate, &training)?;
         let coefficients =
@@ -228,6 +315,39 @@ impl Ridge {
         let encoder = Encoder::identity(source.input_dim());
         let model = Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training));
         Ok(model.knowing(calibration, posterior))
+    }
+
+    /// One pass for the sums, and their solution.
+    fn by_sums(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        map: &Map,
+        units: &Units,
+        known: Uncertainty,
+    ) -> Result<(Found, Option<Calibration>, Option<Posterior>)> {
+        let folds = known.folds(self.lambda, Loss::Squares, source.target());
+        let gram = self.gram(engine, source, map, units, folds)?;
+        let Chosen { lambda, curve, fold_errors } = self.choose(engine, &gram)?;
+        let (solution, freedom, posterior) = engine.phase("solve", gram.rows(), |check| {
+            let sums = gram.total();
+            let weight = sums.weight * units.weight;
+            let normal = Normal::new(sums, self.intercept);
+            let (solution, factored) = normal.factor(lambda, &|done| check(done / 2.0))?;
+            let rest = |done: f64| check((1.0 + done) / 2.0);
+            let freedom = factored.cholesky.degrees_of_freedom(lambda, &rest)?;
+            let of = || posterior(factored, self.intercept, weight, freedom);
+            Ok((solution, freedom, known.deviation.then(of).transpose()?))
+        })?;
+        let calibration = if known.calibrates(Loss::Squares, source.target()) {
+            let models = self.without_each_fold(engine, &gram, lambda, &units.shift)?;
+            Some(self.calibration(engine, source, map, &models)?)
+        } else {
+            None
+        };
+        let outcome = Outcome::Squares { degrees_of_freedom: freedom };
+        let found = Found { rows: gram.rows(), lambda, curve, fold_errors, solution, outcome };
+        Ok((found, calibration, posterior))
     }
 
     /// A constant target is a model that predicts it, with a warning.
@@ -420,7 +540,7 @@ impl Units {
     }
 
     /// The coded targets of a batch, shifted.
-    fn targets(&self, target: &Target, batch: &Batch<'_>) -> Matrix<f64> {
+    pub(super) fn targets(&self, target: &Target, batch: &Batch<'_>) -> Matrix<f64> {
         let mut coded = target.coded(batch);
         for i in 0..coded.rows() {
             coded.row_mut(i).iter_mut().zip(&self.shift).for_each(|(y, shift)| *y -= shift);

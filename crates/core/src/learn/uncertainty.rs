@@ -76,6 +76,11 @@ impl Uncertainty {
         is_classes && (self.calibrated || (self.held_out.is_some() && loss != Loss::Logistic))
     }
 
+    /// Whether a ridge needs the sums of all features for what is asked.
+    pub(super) fn needs_sums(&self, target: &Target) -> bool {
+        self.deviation || self.calibrates(Loss::Squares, target)
+    }
+
     /// Parts that rows are divided into.
     pub(super) fn folds(&self, lambda: Lambda, loss: Loss, target: &Target) -> usize {
         match lambda {

@@ -9,7 +9,7 @@ pub use self::uncertainty::{HeldOut, Intervals, Posterior};
 use crate::encode::{Columns, Labels, Scaling, rows_of};
 use crate::learn::{CurvePoint, KernelChoice, Plan};
 use crate::loss::{sigmoid, softmax};
-use crate::solve::{Hinge, Stop};
+use crate::solve::{Hinge, Preconditioner, Stop};
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{
@@ -88,6 +88,19 @@ pub enum Outcome {
         /// tr S(S + λI)⁻¹: how many coefficients the data decide.
         degrees_of_freedom: f64,
     },
+    /// Squared errors, by conjugate gradients.
+    Conjugate {
+        /// What led them.
+        preconditioner: Preconditioner,
+        /// Steps that were made, the most of all outputs.
+        steps: usize,
+        /// What was left of the equations, as a part of their right side; the largest of all outputs.
+        residual: f64,
+        /// κ of the equations as they were led, as far as the steps have seen it; the largest of all outputs.
+        condition: f64,
+        /// Why no more.
+        stop: Stop,
+    },
     /// Margins that are too small.
     Margins {
         /// What a margin costs.
@@ -144,18 +157,21 @@ impl Default for Calibration {
 }
 
 impl Training {
-    /// tr S(S + λI)⁻¹; none for other losses than squares.
+    /// tr S(S + λI)⁻¹; none for other losses than squares, and where conjugate gradients were used.
     pub fn degrees_of_freedom(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Squares { degrees_of_freedom } => Some(degrees_of_freedom),
-            Outcome::Margins { .. } | Outcome::Minimised { .. } | Outcome::Steps { .. } => None,
+            Outcome::Conjugate { .. }
+            | Outcome::Margins { .. }
+            | Outcome::Minimised { .. }
+            | Outcome::Steps { .. } => None,
         }
     }
 
     /// What was minimised.
     pub fn loss(&self) -> Loss {
         match self.outcome {
-            Outcome::Squares { .. } => Loss::Squares,
+            Outcome::Squares { .. } | Outcome::Conjugate { .. } => Loss::Squares,
             Outcome::Margins { hinge, .. } => Loss::Margins { hinge },
             Outcome::Minimised { loss, .. } | Outcome::Steps { loss, .. } => loss,
         }

@@ -3,6 +3,7 @@
 //! Here: the peak memory of a ridge fit, which the engine checks against its limit, and its arithmetic; `strategy`: six ways to run a stochastic gradient
 //! descent, counted. These depend on shapes only. `machine` asks a clock what can be done in a second, and `forecast` makes seconds of counts.
 
+mod cg;
 mod forecast;
 mod machine;
 mod strategy;
@@ -14,6 +15,7 @@ use crate::MapSpec;
 use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
 
+pub(crate) use self::cg::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way};
 pub use self::forecast::{Forecast, Phase};
 pub use self::machine::{Machine, Rates};
 pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};

@@ -5,13 +5,15 @@ mod dual_ridge;
 mod newton;
 mod normal;
 mod path;
+pub(crate) mod pcg;
 mod problem;
 mod smo;
 
 pub use dual::{Hinge, LinearSvm, SvmSolution};
 pub(crate) use dual_ridge::{Centring, DualRidge, shares};
 pub use newton::Stop;
-pub(crate) use newton::{Constant, MOST_FACTORED, Minimum, Newton, Passes};
+pub(crate) use newton::{ByColumn, Constant, MOST_FACTORED, Minimum, Newton, Passes};
 pub(crate) use normal::{Factored, Normal, Solution};
 pub(crate) use path::Path;
+pub use pcg::Preconditioner;
 pub use smo::{KernelSvm, KernelSvmSolution};

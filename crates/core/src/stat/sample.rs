@@ -134,6 +134,16 @@ impl Sample {
         self.population
     }
 
+    /// How many distinct rows there are: the k-th smallest of n hashes is k/n of the way, within one part in √k.
+    pub(crate) fn distinct(&self) -> f64 {
+        match self.rows.last_key_value() {
+            Some((&largest, _)) if !self.is_whole() => {
+                (self.rows.len() - 1) as f64 / ((largest as f64 + 1.0) / 2f64.powi(64))
+            }
+            _ => self.rows.len() as f64,
+        }
+    }
+
     /// Columns of the rows.
     pub fn columns(&self) -> usize {
         self.columns

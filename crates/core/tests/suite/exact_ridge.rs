@@ -160,7 +160,7 @@ fn it_is_ridge_on_exact_features() {
                 let method = bochner::Method::Exact;
                 let map = MapSpec { method, seed: 0, ..MapSpec::auto(kernel.clone()) };
                 let source = arrays(&p, weighted);
-                let primal = Ridge { map, lambda, intercept }.fit(&engine(2), &source).unwrap();
+                let primal = Ridge { lambda, intercept, ..Ridge::new(map) }.fit(&engine(2), &source).unwrap();
                 let dual = ExactRidge { kernel, lambda, intercept }.fit(&engine(2), &source).unwrap();
                 let (primal_fit, dual_fit) = (primal.training().unwrap(), dual.training().unwrap());
                 assert_close(&[dual_fit.lambda], &[primal_fit.lambda], Relative(1e-10));
@@ -227,7 +227,7 @@ fn classes_are_coded_as_on_features() {
         let lambda = Lambda::CrossValidated { folds: 5 };
         let kernel: Kernel = "poly(degree=2,c=1)".parse().unwrap();
         let map = MapSpec { method: bochner::Method::Exact, seed: 0, ..MapSpec::auto(kernel.clone()) };
-        let primal = Ridge { map, lambda, intercept: true }.fit(&engine(1), &arrays).unwrap();
+        let primal = Ridge { lambda, ..Ridge::new(map) }.fit(&engine(1), &arrays).unwrap();
         let dual = ExactRidge { kernel, lambda, intercept: true }.fit(&engine(1), &arrays).unwrap();
         let (expected, found) = (decide(&primal, &x), decide(&dual, &x));
         assert_eq!(found.columns(), if classes == 2 { 1 } else { 3 });

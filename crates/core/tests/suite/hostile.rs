@@ -17,7 +17,7 @@ fn model(method: Option<Method>) -> Model {
     let usual = MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel) };
     let map = MapSpec { method: method.unwrap_or(usual.method), ..usual };
     let arrays = Arrays::new(Rows::from(&x), y.view(), None, Target::Classes { labels }).unwrap();
-    Ridge { map, lambda: Lambda::Given { value: 1e-3 }, intercept: true }.fit(&engine(1), &arrays).unwrap()
+    Ridge { lambda: Lambda::Given { value: 1e-3 }, ..Ridge::new(map) }.fit(&engine(1), &arrays).unwrap()
 }
 
 fn file_error(bytes: &[u8]) -> FileError {

@@ -3,7 +3,7 @@
 use bochner::solve::Hinge;
 use bochner::{
     Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels,
-    Lambda, Loss, MapSpec, Matrix, Method, Observer, Ridge, Rows, Target,
+    Lambda, Loss, MapSpec, Matrix, Method, Observer, Ridge, Rows, Solver, Target,
 };
 use proptest::prelude::*;
 
@@ -83,8 +83,7 @@ fn parameters_outside_their_domain_are_named() {
         (Lambda::Given { value: f64::NAN }, "expected lambda to be positive and finite, found NaN"),
         (Lambda::CrossValidated { folds: 1 }, "expected folds to be between 2 and 64, found 1"),
     ] {
-        let error =
-            Ridge { map: gaussian.clone(), lambda, intercept: true }.fit(&engine(1), &(&x, &y)).unwrap_err();
+        let error = Ridge { lambda, ..Ridge::new(gaussian.clone()) }.fit(&engine(1), &(&x, &y)).unwrap_err();
         assert_eq!(error.to_string(), text);
     }
 }
@@ -98,7 +97,8 @@ fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
     assert!(matches!(error, Error::Memory { needed, .. } if needed > 1 << 40), "{error}");
     assert!(matches!(huge.build(7), Err(Error::Memory { .. })));
     let small = EngineSpec { memory_limit: Some(10 << 20), ..EngineSpec::default() }.build();
-    let error = Ridge::new(MapSpec::auto(Kernel::gaussian(1.0))).fit(&small, &(&x, &y)).unwrap_err();
+    let sums = Ridge { solver: Solver::Gram, ..Ridge::new(MapSpec::auto(Kernel::gaussian(1.0))) };
+    let error = sums.fit(&small, &(&x, &y)).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("2048 features") && text.contains("10.0 MiB") && text.contains("raise the limit"),
@@ -113,10 +113,11 @@ fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
 fn a_wide_linear_fit_is_refused_before_it_starts() {
     let x = Matrix::<f64>::zeros(3, 200_000);
     let small = EngineSpec { memory_limit: Some(1 << 30), ..EngineSpec::default() }.build();
-    let linear = Auto { kernel: KernelChoice::Given(Kernel::Linear), ..Auto::default() };
+    let sums = Auto { solver: Solver::Gram, ..Auto::default() };
+    let linear = Auto { kernel: KernelChoice::Given(Kernel::Linear), ..sums.clone() };
     let error = linear.fit(&small, &(&x, &vec![1.0, 2.0, 3.0])).unwrap_err();
     assert!(matches!(error, Error::Memory { needed, .. } if needed > 100 << 30), "{error}");
-    let given = Auto { features: Some(100_000), ..Auto::default() };
+    let given = Auto { features: Some(100_000), ..sums };
     let (x, _) = rows(10);
     assert!(matches!(given.fit(&small, &(&x, &vec![0.0; 10])), Err(Error::Memory { .. })));
 }
@@ -298,6 +299,7 @@ proptest! {
             tolerance: None,
             budget: None,
             uncertainty: bochner::Uncertainty { held_out: (seed % 5 < 2).then_some(0.4), ..Default::default() },
+            solver: [bochner::Solver::Auto, bochner::Solver::Gram, bochner::Solver::cg()][seed as usize % 3],
         };
         let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };

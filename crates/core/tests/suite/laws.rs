@@ -189,7 +189,7 @@ fn all_rows_as_landmarks_reproduce_the_kernel() {
 fn model(x: Rows<'_, f64>, y: &Matrix<f64>, target: &Target, threads: usize, lambda: Lambda) -> Model {
     let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
     let arrays = Arrays::new(x, y.view(), None, target.clone()).unwrap();
-    Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap()
+    Ridge { lambda, ..Ridge::new(map) }.fit(&engine(threads), &arrays).unwrap()
 }
 
 /// Also for one target, and when the last block has a single row.
@@ -207,7 +207,7 @@ fn models_have_the_same_bytes_for_any_number_of_threads() {
         let fit = |threads| {
             let map = MapSpec { features: 40, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
             let arrays = Arrays::new(Rows::from(&lone), y.view(), None, target.clone()).unwrap();
-            Ridge { map, lambda, intercept: true }.fit(&engine(threads), &arrays).unwrap().to_bytes().unwrap()
+            Ridge { lambda, ..Ridge::new(map) }.fit(&engine(threads), &arrays).unwrap().to_bytes().unwrap()
         };
         let one = fit(1);
         assert!(one == fit(2) && one == fit(7), "single precision, n = {n}, {targets} targets");
@@ -235,7 +235,7 @@ fn large_models_of_one_target_have_the_same_bytes_for_any_number_of_threads() {
     for features in [514, 700] {
         let bytes = |threads| {
             let map = MapSpec { features, seed: 5, ..MapSpec::auto(Kernel::gaussian(2.0)) };
-            let ridge = Ridge { map, lambda: Lambda::Given { value: 1e-4 }, intercept: true };
+            let ridge = Ridge { lambda: Lambda::Given { value: 1e-4 }, ..Ridge::new(map) };
             ridge.fit(&engine(threads), &(&x, &y)).unwrap().to_bytes().unwrap()
         };
         let one = bytes(1);
@@ -404,7 +404,7 @@ fn weight_equals_repetition_through_the_whole_fit() {
     let target = Target::Numbers { outputs: targets };
     for spec in specs() {
         let spec = MapSpec { features: spec.features.min(20), ..spec };
-        let ridge = Ridge { map: spec.clone(), lambda: Lambda::CrossValidated { folds: 4 }, intercept: true };
+        let ridge = Ridge { lambda: Lambda::CrossValidated { folds: 4 }, ..Ridge::new(spec.clone()) };
         let weighted = Arrays::new(Rows::from(&x), y.view(), Some(&weights), target.clone()).unwrap();
         let repetition = Arrays::new(Rows::from(&rx), ry.view(), None, target.clone()).unwrap();
         let a = ridge.fit(&engine(2), &weighted).unwrap();

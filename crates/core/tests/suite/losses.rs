@@ -50,7 +50,7 @@ fn objective(model: &Model) -> f64 {
         }
         // ½‖w‖² + C Σ w·ℓ with C = 1/(2λΣw).
         Outcome::Margins { primal, .. } => 2.0 * training.lambda * primal,
-        Outcome::Squares { .. } | Outcome::Steps { .. } => f64::NAN,
+        Outcome::Squares { .. } | Outcome::Conjugate { .. } | Outcome::Steps { .. } => f64::NAN,
     }
 }
 

@@ -9,6 +9,7 @@
 //! - `oracle`: against naive code
 //! - `losses`: linear models under every loss
 //! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
+//! - `solvers`: ridge by conjugate gradients: against sums, in little memory
 //! - `svm`: support vector machines on features
 //! - `strategies`: stochastic gradient descent in six ways: one model, and its costs
 //! - `golden`: against stored values and stored files
@@ -35,6 +36,7 @@ mod oracle;
 mod projections;
 mod sequences;
 mod sketches;
+mod solvers;
 mod statistical;
 mod strategies;
 mod svm;

@@ -348,7 +348,7 @@ fn predictions_do_not_depend_on_how_rows_are_stored() {
         let fit = |rows: Rows<'_, f64>| {
             let arrays = Arrays::new(rows, y.view(), None, target.clone()).unwrap();
             let map = MapSpec { features: spec.features.min(30), ..spec.clone() };
-            let ridge = Ridge { map, lambda: Lambda::Given { value: 1e-2 }, intercept: true };
+            let ridge = Ridge { lambda: Lambda::Given { value: 1e-2 }, ..Ridge::new(map) };
             ridge.fit(&engine(1), &arrays).unwrap_or_else(|error| panic!("{spec:?}: {error}"))
         };
         let (a, b) = (fit(Rows::from(&dense)), fit(Rows::from(&sparse)));

@@ -38,7 +38,7 @@ fn coefficients_and_freedom_are_those_of_naive_elimination() {
     for (weighted, intercept) in [(false, true), (true, true), (false, false), (true, false)] {
         let weights = weighted.then_some(&p.weights[..]);
         for lambda in [1e-4, 1e-2, 1.0] {
-            let model = Ridge { map: spec(24), lambda: Lambda::Given { value: lambda }, intercept }
+            let model = Ridge { lambda: Lambda::Given { value: lambda }, intercept, ..Ridge::new(spec(24)) }
                 .fit(&engine(2), &arrays(&p, weighted))
                 .unwrap();
             let z = model.map().transform(&engine(1), &Rows::from(&p.x)).unwrap();
@@ -78,7 +78,8 @@ fn curve_of_refitting(n: usize, features: usize, every: usize) {
         (0..n).map(|i| ((u128::from(hash.of(&Rows::from(&p.x), i)) * k as u128) >> 64) as usize).collect();
     for (weighted, intercept) in [(false, true), (true, true), (true, false)] {
         let weights = weighted.then_some(&p.weights[..]);
-        let ridge = Ridge { map: map.clone(), lambda: Lambda::CrossValidated { folds: k }, intercept };
+        let ridge =
+            Ridge { lambda: Lambda::CrossValidated { folds: k }, intercept, ..Ridge::new(map.clone()) };
         let model = ridge.fit(&engine(2), &arrays(&p, weighted)).unwrap();
         let training = model.training().unwrap();
         assert_eq!(training.curve.len(), 21);
@@ -113,7 +114,7 @@ fn with_all_rows_as_landmarks_it_is_kernel_ridge() {
     let method = Method::Landmarks { whiten: true, tolerance: 1e-13, choice: Default::default() };
     let map = MapSpec { kernel: kernel.clone(), method, features: 60, seed: 0 };
     let lambda = 1e-3;
-    let model = Ridge { map, lambda: Lambda::Given { value: lambda }, intercept: true }
+    let model = Ridge { lambda: Lambda::Given { value: lambda }, ..Ridge::new(map) }
         .fit(&engine(1), &arrays(&p, false))
         .unwrap();
     let gram = kernel.gram(&Rows::from(&p.x), &Rows::from(&p.x)).unwrap();
@@ -128,10 +129,9 @@ fn with_all_rows_as_landmarks_it_is_kernel_ridge() {
 #[test]
 fn linear_is_ordinary_ridge() {
     let p = problem(80, 3);
-    let model =
-        Ridge { map: MapSpec::auto(Kernel::Linear), lambda: Lambda::Given { value: 0.1 }, intercept: true }
-            .fit(&engine(1), &arrays(&p, false))
-            .unwrap();
+    let model = Ridge { lambda: Lambda::Given { value: 0.1 }, ..Ridge::new(MapSpec::auto(Kernel::Linear)) }
+        .fit(&engine(1), &arrays(&p, false))
+        .unwrap();
     let (c, b) = ridge(p.x.as_slice(), 80, INPUTS, p.y.as_slice(), 3, None, 0.1, true);
     let ours = Matrix::from_fn(INPUTS, 3, |j, o| model.coefficients().row(o)[j]);
     assert_close(ours.as_slice(), &c, Absolute(1e-10));
@@ -144,9 +144,7 @@ fn single_precision_is_close_to_double() {
     let p = problem(5000, 1);
     let single = crate::table::single(&p.x);
     let fit = |rows: &dyn bochner::Source| {
-        Ridge { map: spec(64), lambda: Lambda::Given { value: 1e-5 }, intercept: true }
-            .fit(&engine(2), rows)
-            .unwrap()
+        Ridge { lambda: Lambda::Given { value: 1e-5 }, ..Ridge::new(spec(64)) }.fit(&engine(2), rows).unwrap()
     };
     let double = fit(&arrays(&p, false));
     let target = Target::Numbers { outputs: 1 };

@@ -426,7 +426,7 @@ fn a_long_descent_ends_near_the_bottom() {
         ..sgd("poly(degree=2,gamma=0.5,c=1)", Loss::Squares, Strategy::ExactCached)
     };
     let map = MapSpec { method: Method::Exact, ..sgd.map.clone() };
-    let ridge = Ridge { map, lambda: Lambda::Given { value: lambda }, intercept: false };
+    let ridge = Ridge { lambda: Lambda::Given { value: lambda }, intercept: false, ..Ridge::new(map) };
     let least = value(&ridge.fit(&engine(2), &source).unwrap());
     let after = |steps| value(&Sgd { steps, ..sgd.clone() }.fit(&engine(2), &source).unwrap().0);
     let (few, many) = (after(600), after(60_000));

@@ -302,3 +302,29 @@ fn an_exact_machine_refuses_what_makes_no_sense() {
     let numbers = Arrays::new(Rows::from(&x), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
     assert!(matches!(svm.fit(&engine(1), &numbers), Err(Error::Unsupported { .. })));
 }
+
+/// One row in thirty is of the second class, and no λ finds any of them: all are wrong equally often. What is chosen still ranks them better than chance, which the largest λ does not: its
+/// scores fall with the length of a row.
+#[test]
+fn equals_are_told_apart_by_their_margins() {
+    let mut chance = bochner_testkit::Chance::new(3);
+    let n = 1500;
+    let rare: Vec<bool> = (0..n).map(|i| i % 30 == 0).collect();
+    let x = Matrix::from_fn(n, 3, |i, j| {
+        let shift = if rare[i] && j == 0 { 0.7 } else { 0.0 };
+        2.0 + shift + chance.normal()
+    });
+    let y = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(rare[i])));
+    let labels = Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]);
+    let arrays = Arrays::new(Rows::from(&x), y.view(), None, Target::Classes { labels }).unwrap();
+    let model = Linear::svm(MapSpec::auto(Kernel::Linear)).fit(&engine(2), &arrays).unwrap();
+    let scores = model.decide(&engine(1), Rows::from(&x)).unwrap();
+    let (mut above, mut pairs) = (0.0, 0.0);
+    for i in (0..n).filter(|&i| rare[i]) {
+        for j in (0..n).filter(|&j| !rare[j]) {
+            above += f64::from(u8::from(scores.row(i)[0] > scores.row(j)[0]));
+            pairs += 1.0;
+        }
+    }
+    assert!(above / pairs > 0.6, "{} at λ = {}", above / pairs, model.training().unwrap().lambda);
+}

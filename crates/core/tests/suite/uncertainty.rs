@@ -5,7 +5,7 @@ use bochner::model::{Calibration, Posterior};
 use bochner::solve::Hinge;
 use bochner::{
     Arrays, Auto, Csr, Engine, EngineSpec, Error, Kernel, KernelChoice, LabelKind, Labels, Lambda, Linear,
-    Loss, MapSpec, Matrix, Model, Ridge, Rows, Source, Target, Uncertainty,
+    Loss, MapSpec, Matrix, Model, Ridge, Rows, Solver, Source, Target, Uncertainty,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, hoeffding_radius, normals, uniforms};
 
@@ -93,7 +93,7 @@ fn deviations_are_those_of_the_textbook() {
     let weights: Vec<f64> = (0..70).map(|i| [1.0, 2.5, 0.0, 0.5][i % 4]).collect();
     for intercept in [true, false] {
         for lambda in [1e-4, 1e-1] {
-            let ridge = Ridge { map: spec(12), lambda: given(lambda), intercept };
+            let ridge = Ridge { map: spec(12), lambda: given(lambda), intercept, solver: Solver::Auto };
             let model = ridge.fit_uncertain(&engine(2), &numbers(&x, &y, Some(&weights)), DEVIATION).unwrap();
             let features = |x: &Matrix<f64>| model.map().transform(&engine(1), &Rows::from(x)).unwrap();
             let (noise, mean) = naive(&features(&x), &y, &weights, &features(&new), lambda, intercept);
@@ -114,7 +114,7 @@ fn deviations_are_those_of_the_textbook() {
 fn deviations_are_those_of_a_gaussian_process() {
     let ((x, y), (new, _)) = (data(40, 2), data(6, 9));
     let (lambda, n) = (1e-2, 40.0);
-    let ridge = Ridge { map: spec(30), lambda: given(lambda), intercept: false };
+    let ridge = Ridge { map: spec(30), lambda: given(lambda), intercept: false, solver: Solver::Auto };
     let model = ridge.fit_uncertain(&engine(1), &numbers(&x, &y, None), DEVIATION).unwrap();
     let features = |x: &Matrix<f64>| model.map().transform(&engine(1), &Rows::from(x)).unwrap();
     let (z, new_z) = (features(&x), features(&new));
@@ -139,7 +139,7 @@ fn deviations_are_those_of_a_gaussian_process() {
 fn variances_of_fitted_values_are_the_degrees_of_freedom() {
     let (x, y) = data(80, 6);
     let weights: Vec<f64> = (0..80).map(|i| 1.0 + (i % 3) as f64).collect();
-    let ridge = Ridge { map: spec(20), lambda: given(1e-3), intercept: true };
+    let ridge = Ridge { map: spec(20), lambda: given(1e-3), intercept: true, solver: Solver::Auto };
     let model = ridge.fit_uncertain(&engine(1), &numbers(&x, &y, Some(&weights)), DEVIATION).unwrap();
     let found = model.mean_deviation(&engine(1), Rows::from(&x)).unwrap();
     let s = model.posterior().unwrap().noise()[0];
@@ -152,7 +152,7 @@ fn variances_of_fitted_values_are_the_degrees_of_freedom() {
 #[test]
 fn deviations_do_not_depend_on_the_form_of_rows() {
     let ((x, y), (new, _)) = (data(90, 3), data(130, 4));
-    let model = Ridge { map: spec(40), lambda: given(1e-3), intercept: true }
+    let model = Ridge { map: spec(40), lambda: given(1e-3), intercept: true, solver: Solver::Auto }
         .fit_uncertain(&engine(2), &numbers(&x, &y, None), DEVIATION)
         .unwrap();
     let all = model.deviation(&engine(7), Rows::from(&new)).unwrap();
@@ -179,7 +179,7 @@ fn trial(engine: &Engine, seed: u64, known: Uncertainty, coverage: f64) -> (bool
     };
     let (train_x, train_y, new) = (part(&x, 0, 40), part(&y, 0, 40), part(&x, 40, 41));
     let map = MapSpec { features: 16, seed, ..MapSpec::auto(Kernel::gaussian(0.7)) };
-    let ridge = Ridge { map, lambda: given(1e-3), intercept: true };
+    let ridge = Ridge { map, lambda: given(1e-3), intercept: true, solver: Solver::Auto };
     let model = ridge.fit_uncertain(engine, &numbers(&train_x, &train_y, None), known).unwrap();
     let found = model.intervals(engine, Rows::from(&new), coverage).unwrap();
     let truth = y.row(40)[0];
@@ -274,7 +274,7 @@ fn sets_cover_as_often_as_they_say() {
         let (x, y) = drawn(60, 3, 10 * seed + 1);
         let (new, truth) = drawn(1, 3, 10 * seed + 5);
         let map = MapSpec { features: 10, seed, ..MapSpec::auto(Kernel::gaussian(1.0)) };
-        let ridge = Ridge { map, lambda: given(1e-2), intercept: true };
+        let ridge = Ridge { map, lambda: given(1e-2), intercept: true, solver: Solver::Auto };
         let model = ridge.fit_uncertain(&engine, &labelled(&x, &y, 3, None), held_out(0.25)).unwrap();
         let outputs = model.decide(&engine, Rows::from(&new)).unwrap();
         let probabilities = model.probabilities(&outputs).unwrap();
@@ -324,7 +324,7 @@ fn probabilities_are_those_that_classes_are_drawn_with() {
         let source = labelled(&x, &y, count, None);
         let map = spec(60);
         let mut models = vec![
-            Ridge { map: map.clone(), lambda: given(1e-3), intercept: true }
+            Ridge { map: map.clone(), lambda: given(1e-3), intercept: true, solver: Solver::Auto }
                 .fit_uncertain(&engine(2), &source, known)
                 .unwrap(),
             Ridge::new(map.clone()).fit_uncertain(&engine(2), &source, known).unwrap(),
@@ -358,14 +358,13 @@ fn probabilities_come_from_left_out_folds() {
     let map = MapSpec { features: 400, seed: 1, ..MapSpec::auto(Kernel::gaussian(0.5)) };
     let known = Uncertainty { calibrated: true, ..Uncertainty::default() };
     let source = labelled(&x, &y, 2, None);
-    for model in [
-        Ridge { map: map.clone(), lambda: given(1e-7), intercept: true }.fit_uncertain(
-            &engine(2),
-            &source,
-            known,
-        ),
-        Linear { lambda: given(1e-7), ..Linear::svm(map) }.fit_uncertain(&engine(2), &source, known),
-    ] {
+    for model in
+        [
+            Ridge { map: map.clone(), lambda: given(1e-7), intercept: true, solver: Solver::Auto }
+                .fit_uncertain(&engine(2), &source, known),
+            Linear { lambda: given(1e-7), ..Linear::svm(map) }.fit_uncertain(&engine(2), &source, known),
+        ]
+    {
         let model = model.unwrap();
         let outputs = model.decide(&engine(1), Rows::from(&x)).unwrap();
         let right =
@@ -398,7 +397,7 @@ fn everything(
     };
     let hinge = Linear { lambda: given(1e-2), tolerance: 1e-8, ..Linear::svm(map.clone()) };
     vec![
-        Ridge { map: map.clone(), lambda: given(1e-3), intercept: true }
+        Ridge { map: map.clone(), lambda: given(1e-3), intercept: true, solver: Solver::Auto }
             .fit_uncertain(&engine, &numbers, both)
             .unwrap(),
         Ridge::new(map.clone()).fit_uncertain(&engine, &labelled, calibrated).unwrap(),
@@ -491,7 +490,7 @@ fn the_fit_does_not_see_what_is_held_out() {
 #[test]
 fn too_few_rows_and_wrong_numbers_are_said() {
     let (x, y) = data(30, 61);
-    let ridge = Ridge { map: spec(8), lambda: given(1e-2), intercept: true };
+    let ridge = Ridge { map: spec(8), lambda: given(1e-2), intercept: true, solver: Solver::Auto };
     let source = numbers(&x, &y, None);
     let fit = |known: Uncertainty| ridge.fit_uncertain(&engine(1), &source, known);
     for share in [0.0, 1.0, -0.1, f64::NAN, 2.0] {
@@ -541,7 +540,7 @@ fn too_few_rows_and_wrong_numbers_are_said() {
 #[test]
 fn deviations_want_weights_that_count_rows() {
     let (x, y) = data(50, 81);
-    let ridge = Ridge { map: spec(8), lambda: given(1e-3), intercept: true };
+    let ridge = Ridge { map: spec(8), lambda: given(1e-3), intercept: true, solver: Solver::Auto };
     let fit = |weight: f64| {
         let weights = vec![weight; 50];
         let source = numbers(&x, &y, Some(&weights));
@@ -564,7 +563,7 @@ fn deviations_want_weights_that_count_rows() {
 #[test]
 fn the_factor_is_counted_before_it_is_made() {
     let (x, y) = data(200, 91);
-    let ridge = Ridge { map: spec(512), lambda: given(1e-3), intercept: true };
+    let ridge = Ridge { map: spec(512), lambda: given(1e-3), intercept: true, solver: Solver::Auto };
     let source = numbers(&x, &y, None);
     let limit = ridge.plan(&source).unwrap().peak_bytes + 1000;
     let engine = EngineSpec { threads: 1, memory_limit: Some(limit), ..EngineSpec::default() }.build();
@@ -597,7 +596,7 @@ fn forged_files_are_refused() {
     let (x, both) = data(60, 95);
     let y = Matrix::from_fn(60, 1, |i, _| both.row(i)[0]);
     let known = Uncertainty { deviation: true, ..held_out(0.5) };
-    let ridge = Ridge { map: spec(8), lambda: given(1e-2), intercept: true };
+    let ridge = Ridge { map: spec(8), lambda: given(1e-2), intercept: true, solver: Solver::Auto };
     let model = ridge.fit_uncertain(&engine(1), &numbers(&x, &y, None), known).unwrap();
     let bytes = model.to_bytes().unwrap();
     assert!(Model::from_bytes(&bytes).is_ok());

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use self::cg::Cg;
 use self::guide::{Curvature, Guide};
 use self::pass::PIECE;
-pub(crate) use self::pass::{MOST_FACTORED, Passes};
+pub(crate) use self::pass::{ByColumn, MOST_FACTORED, Passes};
 use self::root::root;
 use self::row::RowLoss;
 use crate::engine::Check;
@@ -90,6 +90,10 @@ pub enum Stop {
     Gain,
     /// As many steps were made as were allowed.
     Steps,
+    /// What was left of the equations was small enough.
+    Residual,
+    /// Rounding left nothing more to gain.
+    Stagnation,
 }
 
 /// One vector for each direction.

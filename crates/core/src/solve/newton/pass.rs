@@ -49,14 +49,14 @@ pub(crate) struct Passes<'a, T> {
 
 /// Entries of sparse rows, column after column, each in the order of its rows.
 #[derive(Debug)]
-struct ByColumn<T> {
+pub(crate) struct ByColumn<T> {
     starts: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<T>,
 }
 
 impl<T: Scalar> ByColumn<T> {
-    fn of(rows: &CsrView<'_, T>) -> ByColumn<T> {
+    pub(crate) fn of(rows: &CsrView<'_, T>) -> ByColumn<T> {
         let mut starts = vec![0; rows.columns() + 1];
         for i in 0..rows.rows() {
             rows.row(i).0.iter().for_each(|&j| starts[j as usize + 1] += 1);
@@ -75,6 +75,12 @@ impl<T: Scalar> ByColumn<T> {
             }
         }
         ByColumn { starts, rows: numbers, values }
+    }
+
+    /// Rows and values of column j, in the order of rows.
+    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let entries = self.starts[j]..self.starts[j + 1];
+        self.rows[entries.clone()].iter().zip(&self.values[entries]).map(|(&i, z)| (i as usize, z.to_f64()))
     }
 }
 

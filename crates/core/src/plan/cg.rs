@@ -1,0 +1,194 @@
+//! What a ridge fit by conjugate gradients costs, and which guide it takes.
+//!
+//! ```text
+//! a pass   n·D·(d + 2k) multiply-adds, k right sides;      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D rows,  2·n·D·r of r random vectors
+//! ```
+//! Nothing of size n × D is kept, and nothing of size D² where the guide is random vectors or a diagonal.
+
+use super::{Cost, RidgeShape};
+use crate::certify::capacity;
+use crate::learn::{Solver, slab};
+use crate::solve::Preconditioner;
+use crate::sweep::{BLOCK, GROUP};
+
+/// Rows of a sample or sketch, as a multiple of D.
+pub(crate) const GUIDE_ROWS: f64 = 4.0;
+
+/// λ that are tried at once.
+pub(crate) const TOGETHER: usize = 7;
+
+/// Random vectors to begin with, and at most.
+pub(crate) const FIRST_RANK: usize = 64;
+pub(crate) const ENOUGH_RANK: usize = 256;
+const MOST_RANK: usize = 2048;
+
+/// Random vectors of less use than a diagonal.
+const LEAST_RANK: usize = 16;
+
+/// Steps that a guide is expected to need until the residual is a millionth.
+fn steps(guide: Preconditioner) -> f64 {
+    match guide {
+        Preconditioner::Sample | Preconditioner::Sketch => 25.0,
+        Preconditioner::Nystrom { .. } => 50.0,
+        Preconditioner::Diagonal => 100.0,
+    }
+}
+
+/// How a fit by conjugate gradients would go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Conjugate {
+    pub(crate) guide: Preconditioner,
+    pub(crate) cost: Cost,
+}
+
+/// How the equations are solved, with what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Way {
+    Gram(Cost),
+    Passes(Conjugate),
+}
+
+impl Way {
+    pub(crate) fn cost(&self) -> Cost {
+        match self {
+            Way::Gram(cost) => *cost,
+            Way::Passes(plan) => plan.cost,
+        }
+    }
+}
+
+/// Sums are made at several times the speed of passes, and give more: they have to cost this many times as much for passes to be taken.
+const WORTH: f64 = 4.0;
+
+impl RidgeShape {
+    /// What a fit costs that is solved so, within so many bytes.
+    pub fn cost_within(&self, solver: Solver, limit: u64) -> Cost {
+        self.way(solver, limit).cost()
+    }
+
+    /// How the equations are solved within so many bytes: by sums if the solver may be chosen, they fit, and do not cost several times as much.
+    pub(crate) fn way(&self, solver: Solver, limit: u64) -> Way {
+        let (gram, passes) = (self.cost(), self.conjugate(limit));
+        let total = |cost: &Cost| {
+            let millions = self.rows.unwrap_or(0) as f64 / 1e6;
+            millions * cost.multiply_adds_per_million_rows + cost.multiply_adds_to_solve
+        };
+        // What fits in neither way is refused as sums: the usual ones.
+        let fits = gram.peak_bytes <= limit || passes.cost.peak_bytes > limit;
+        match solver {
+            Solver::Gram => Way::Gram(gram),
+            Solver::Auto if fits && total(&gram) <= WORTH * total(&passes.cost) => Way::Gram(gram),
+            Solver::Auto | Solver::Cg { .. } => Way::Passes(passes),
+        }
+    }
+
+    /// Right sides that are solved at once.
+    fn sides(&self) -> f64 {
+        self.outputs as f64 * if self.folds > 1 { TOGETHER as f64 } else { 1.0 }
+    }
+
+    fn has_many_groups(&self) -> bool {
+        self.rows.is_none_or(|n| n > (BLOCK * GROUP) as u64)
+    }
+
+    /// Bytes beside those of the guide.
+    fn bytes_beside(&self) -> f64 {
+        let f = |n: usize| n as f64;
+        let (d, features, scalar) = (f(self.inputs), f(self.features), f(self.scalar_bytes));
+        let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
+        // Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
+        let vectors = self.sides() * features * 8.0 * if self.has_many_groups() { 9.0 } else { 8.0 };
+        let features_at_once = if self.map.is_sparse() {
+            self.map.sparse_entries(rows(BLOCK) as u64, None) as f64 * 2.0 * (scalar + 8.0)
+        } else {
+            rows(slab(self.features)) * features * scalar
+        };
+        let values = rows(BLOCK) * (3.0 * self.sides() + 4.0) * 8.0;
+        let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
+        let sample = sampled * d * (16.0 + 8.0) + 512.0 * features * 8.0;
+        let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
+        sample + made.max(kept + vectors + features_at_once + values)
+    }
+
+    /// Bytes that a guide takes while it is made.
+    pub(crate) fn guide_bytes(&self, guide: Preconditioner) -> f64 {
+        let (features, scalar) = (self.features as f64, self.scalar_bytes as f64);
+        let square = features * features * 8.0;
+        // A slab and its packed copy, beside half of the matrix in tiles; then both and the whole.
+        let slab = slab(self.features) as f64 * features * scalar;
+        match guide {
+            Preconditioner::Sample => 1.5 * square + slab,
+            Preconditioner::Sketch => {
+                (GUIDE_ROWS * features * features * scalar + 0.5 * square).max(1.5 * square) + 2.0 * slab
+            }
+            // Of each: itself, its product and the sums of that; later half of the root, and the vectors.
+            Preconditioner::Nystrom { rank } => 6.0 * rank as f64 * features * 8.0,
+            Preconditioner::Diagonal => features * 8.0,
+        }
+    }
+
+    /// Whether a guide fits.
+    pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64) -> bool {
+        self.bytes_beside() + self.guide_bytes(guide) <= limit as f64
+    }
+
+    /// The largest rank up to `most` for which there is room; none below one that is of use.
+    pub(crate) fn rank(&self, most: usize, limit: u64) -> Option<usize> {
+        let mut rank = most.min(MOST_RANK).min(self.features / 2);
+        while rank >= LEAST_RANK && !self.has_room(Preconditioner::Nystrom { rank }, limit) {
+            rank /= 2;
+        }
+        (rank >= LEAST_RANK).then_some(rank)
+    }
+
+    /// Multiply-adds of one pass over a row.
+    fn pass(&self) -> f64 {
+        self.features as f64 * (self.inputs as f64 + 2.0 * self.sides())
+    }
+
+    /// Multiply-adds of making a guide, given the rows.
+    fn to_make(&self, guide: Preconditioner, rows: f64) -> f64 {
+        let features = self.features as f64;
+        match guide {
+            Preconditioner::Sample | Preconditioner::Sketch => {
+                let sampled = (GUIDE_ROWS * features).min(rows);
+                sampled * features * features / 2.0 + 2.0 / 3.0 * features.powi(3)
+            }
+            Preconditioner::Nystrom { rank } => 2.0 * rows * features * rank as f64,
+            Preconditioner::Diagonal => 0.0,
+        }
+    }
+
+    /// The guide to begin with: a sample, if its square fits and costs no more than a few hundred passes; random vectors; for features that are mostly zero, the diagonal.
+    pub(crate) fn conjugate(&self, limit: u64) -> Conjugate {
+        let rows = self.rows.map_or(1e6, |n| n as f64);
+        let sample = Preconditioner::Sample;
+        let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass();
+        let guide = if self.has_room(sample, limit) && is_cheap {
+            sample
+        } else if self.map.is_sparse() {
+            Preconditioner::Diagonal
+        } else {
+            let rank = self.rank(ENOUGH_RANK, limit);
+            rank.map_or(Preconditioner::Diagonal, |rank| Preconditioner::Nystrom { rank })
+        };
+        // Every group of λ to a ten-thousandth, two of three groups; then the one.
+        let groups = if self.folds > 1 { 2.0 } else { 0.0 };
+        let steps = steps(guide) * (1.0 + 0.7 * groups);
+        let once = self.to_make(guide, rows);
+        let per_row = match guide {
+            Preconditioner::Nystrom { .. } => once / rows,
+            _ => 0.0,
+        };
+        Conjugate {
+            guide,
+            cost: Cost {
+                // Residuals anew, and the sample, the sides and the guide.
+                passes: (1.1 * steps).ceil() as u32 + 3,
+                multiply_adds_per_million_rows: 1e6 * (1.1 * steps * self.pass() + per_row),
+                multiply_adds_to_solve: once - per_row * rows,
+                peak_bytes: (self.bytes_beside() + self.guide_bytes(guide)) as u64,
+            },
+        }
+    }
+}
