@@ -22,7 +22,7 @@ use crate::source::Source;
 use crate::stat::{Moments, Sample};
 use crate::sweep::{BLOCK, sweep};
 use crate::table::ColumnInfo;
-use crate::{Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
+use crate::{Choice, Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,7 +159,8 @@ impl Auto {
         };
         let (model, plan) = settled.grown(engine, rows, &sample, start, clock, trials)?;
         let fit = Auto { precision: Some(precision), budget: None, ..plan.fit };
-        let model = model.with_plan(Plan { fit, ..plan });
+        let trials = plan.trials.into_iter().filter(Trial::is_told).collect();
+        let model = model.with_plan(Plan { fit, trials, ..plan });
         Ok(match scaling {
             Some(scaling) => model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)),
             None => model,
@@ -236,7 +237,10 @@ impl Auto {
         let (fit, enough) = if self.features.is_some() || !grows(&spec, source.input_dim()) {
             (settled(spec.method, spec.features), Enough::Given)
         } else if is_few && self.method.is_none() && matches!(spec.method, Method::Fourier { .. }) {
-            (settled(Method::LANDMARKS, sample.len()), Enough::Exact)
+            // As near to the kernel as the precision resolves.
+            let tolerance = if source.scalar_bytes() == 4 { 1e-7 } else { 1e-12 };
+            let all = Method::Landmarks { whiten: true, tolerance, choice: Choice::Uniform };
+            (settled(all, sample.len()), Enough::Exact)
         } else if self.lambda.folds() == 1 {
             (settled(spec.method, spec.features), Enough::Given)
         } else {

@@ -344,8 +344,9 @@ fn single_precision_comes_after_scaling() {
     let x = Matrix::from_fn(n, 1, |i, _| 1.7e9 + i as f64);
     let y: Vec<f64> = (0..n).map(|i| (i as f64 / 200.0).sin()).collect();
     let error = |precision| {
-        let model =
-            Auto { precision: Some(precision), ..Auto::default() }.fit(&engine(2), &(&x, &y)).unwrap();
+        let kernel = "gaussian".parse().unwrap();
+        let auto = Auto { kernel, features: Some(512), precision: Some(precision), ..Auto::default() };
+        let model = auto.fit(&engine(2), &(&x, &y)).unwrap();
         let found = model.decide(&engine(2), Rows::from(&x)).unwrap();
         found.as_slice().iter().zip(&y).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };

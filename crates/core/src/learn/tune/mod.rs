@@ -53,6 +53,13 @@ pub struct Trial {
     pub deviation: f64,
 }
 
+impl Trial {
+    /// Whether there were rows enough to tell an error.
+    pub(super) fn is_told(&self) -> bool {
+        self.error.is_finite() && self.deviation.is_finite()
+    }
+}
+
 /// Why there are no more features.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
