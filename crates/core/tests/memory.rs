@@ -130,7 +130,7 @@ fn passes() -> [(&'static str, usize, Lambda, u64); 3] {
     [
         ("passes led by a sample", 2048, given, u64::MAX),
         ("passes led by a sample, λ chosen", 1536, Lambda::CrossValidated { folds: 5 }, u64::MAX),
-        ("passes led by random vectors", 20_000, Lambda::Given { value: 1e-6 }, 300 << 20),
+        ("passes led by random vectors", 20_000, Lambda::Given { value: 1e-4 }, 200 << 20),
     ]
 }
 
@@ -201,7 +201,8 @@ fn measure_passes(case: usize) {
         planned <= limit && measured <= planned + planned / 10,
         "{name}: {planned} bytes, measured {measured}"
     );
-    assert!(planned <= 2 * measured, "{name}: planned {planned} bytes, measured {measured}");
+    // Fewer random vectors than there is room for may be enough.
+    assert!(planned <= 3 * measured, "{name}: planned {planned} bytes, measured {measured}");
 }
 
 fn measure_machine(case: usize) {

@@ -174,8 +174,8 @@ impl Conjugate<'_> {
         self.tell(&Event::Started { phase: "guide" })?;
         let guide = match self.guide {
             Preconditioner::Diagonal => Guide::Diagonal(diagonal),
-            Preconditioner::Sample => self.from_sample(&whole.stream)?,
-            Preconditioner::Sketch => self.from_sketch(whole)?,
+            Preconditioner::Sample => self.by_sample(&whole.stream)?,
+            Preconditioner::Sketch => self.by_sketch(whole)?,
             Preconditioner::Nystrom { rank } => {
                 let mut nystrom = Nystrom::new(self.map.output_dim(), self.map.spec().seed);
                 let mut wanted = rank.min(FIRST_RANK);
@@ -199,7 +199,7 @@ impl Conjugate<'_> {
     }
 
     /// Of the sums of a sample of rows.
-    fn from_sample(&self, stream: &Streamed<'_>) -> Result<Guide> {
+    fn by_sample(&self, stream: &Streamed<'_>) -> Result<Guide> {
         let features = self.map.output_dim();
         let share = GUIDE_ROWS * features as f64 / self.sample.distinct().max(1.0);
         let mut sums = SampleSums(Gram::zero(features, 0, 1));
@@ -216,7 +216,7 @@ impl Conjugate<'_> {
     }
 
     /// Of a sketch of all rows.
-    fn from_sketch(&self, whole: &Equations<'_>) -> Result<Guide> {
+    fn by_sketch(&self, whole: &Equations<'_>) -> Result<Guide> {
         let (features, seed) = (self.map.output_dim(), self.map.spec().seed);
         let rows = (GUIDE_ROWS * features as f64) as usize;
         let means = &whole.feature_means;
@@ -249,7 +249,7 @@ impl Conjugate<'_> {
         match guide {
             Guide::Whole { is_sketch: false, .. } if self.shape.has_room(Preconditioner::Sketch, limit) => {
                 drop(guide);
-                Ok((self.from_sketch(whole)?, true))
+                Ok((self.by_sketch(whole)?, true))
             }
             Guide::Nystrom(nystrom) => match self.shape.rank(2 * nystrom.rank(), limit) {
                 Some(rank) if rank > nystrom.rank() => grown(whole, nystrom, rank),
@@ -294,25 +294,30 @@ impl Conjugate<'_> {
             pcg::solve(part, &mut columns, guide, better, limits, &told)?;
             let of: Vec<(usize, &[f64])> = columns.iter().map(|c| (c.output, c.solution())).collect();
             part.fresh(&of)?;
+            let mut has_risen = false;
             for (l, errors) in part.errors.chunks(outputs.max(1)).enumerate() {
                 let error = errors.iter().sum::<f64>() / left_weight;
-                let point = CurvePoint { lambda: lambdas[l], error };
                 if !error.is_finite() {
-                    continue;
+                    has_risen = true;
+                    break;
                 }
+                let point = CurvePoint { lambda: lambdas[l], error };
                 points.push(point);
                 if best.as_ref().is_none_or(|(best, _)| error < best.error) {
                     let solutions = &columns[l * outputs..(l + 1) * outputs];
                     best = Some((point, solutions.iter().map(|c| c.solution().to_vec()).collect()));
                 }
+                // The first valley from the side of large λ: another beyond the hill is chance.
+                has_risen = best.as_ref().is_some_and(|(best, _)| error > best.error * (1.0 + RISEN));
+                if has_risen {
+                    break;
+                }
+            }
+            if has_risen {
+                break;
             }
             let last = columns.split_off((lambdas.len() - 1) * outputs);
             start = Some(last.into_iter().map(Column::into_solution).collect());
-            let (now, least) =
-                (points.last().map(|p| p.error), best.as_ref().map_or(f64::INFINITY, |(best, _)| best.error));
-            if now.is_none_or(|now| now > least * (1.0 + RISEN)) {
-                break;
-            }
         }
         self.tell(&Event::Finished { phase })?;
         points.reverse();

@@ -91,8 +91,8 @@ impl RidgeShape {
         self.rows.is_none_or(|n| n > (BLOCK * GROUP) as u64)
     }
 
-    /// Bytes beside those of the guide.
-    fn bytes_beside(&self) -> f64 {
+    /// Bytes at the peak: beside a sample, what its certificate is measured with, or the map while it is made, or the solver at work with its guide.
+    fn peak(&self, guide: Preconditioner) -> f64 {
         let f = |n: usize| n as f64;
         let (d, features, scalar) = (f(self.inputs), f(self.features), f(self.scalar_bytes));
         let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
@@ -105,13 +105,14 @@ impl RidgeShape {
         };
         let values = rows(BLOCK) * (3.0 * self.sides() + 4.0) * 8.0;
         let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
-        let sample = sampled * d * (16.0 + 8.0) + 512.0 * features * 8.0;
+        let (sample, certificate) = (sampled * d * (16.0 + 8.0), 512.0 * features * 8.0);
         let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
-        sample + made.max(kept + vectors + features_at_once + values)
+        let solver = kept + vectors + features_at_once + values + self.guide_bytes(guide);
+        sample + made.max(kept + certificate).max(solver)
     }
 
     /// Bytes that a guide takes while it is made.
-    pub(crate) fn guide_bytes(&self, guide: Preconditioner) -> f64 {
+    fn guide_bytes(&self, guide: Preconditioner) -> f64 {
         let (features, scalar) = (self.features as f64, self.scalar_bytes as f64);
         let square = features * features * 8.0;
         // A slab and its packed copy, beside half of the matrix in tiles; then both and the whole.
@@ -129,7 +130,7 @@ impl RidgeShape {
 
     /// Whether a guide fits.
     pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64) -> bool {
-        self.bytes_beside() + self.guide_bytes(guide) <= limit as f64
+        self.peak(guide) <= limit as f64
     }
 
     /// The largest rank up to `most` for which there is room; none below one that is of use.
@@ -187,7 +188,7 @@ impl RidgeShape {
                 passes: (1.1 * steps).ceil() as u32 + 3,
                 multiply_adds_per_million_rows: 1e6 * (1.1 * steps * self.pass() + per_row),
                 multiply_adds_to_solve: once - per_row * rows,
-                peak_bytes: (self.bytes_beside() + self.guide_bytes(guide)) as u64,
+                peak_bytes: self.peak(guide) as u64,
             },
         }
     }

