@@ -627,6 +627,7 @@ class KernelClassifier(Classifies, _KernelLearner):
     probability : bool, default=False
         Whether to make probabilities of scores, on left-out folds: Platt's two numbers for two classes, one temperature for more; one more solve for each fold. Scores
         under logistic loss are probabilities as they are; this mends their size.
+        The likelier of two classes may be another than the predicted one near the border, as for ``SVC``: scores decide.
     held_out : float, default=None
         The share of the rows, between 0 and 1, that is held out of the fit for :meth:`predict_set`. The model learns from the others alone, and has probabilities.
     random_state : int, RandomState instance or None, default=0

@@ -80,14 +80,17 @@ def test_intervals_cover(deviation):
 def test_sets_cover_and_probabilities_are_right(loss):
     x, y, _ = classes(1500, 5)
     new, truth, chances = classes(4000, 6)
-    model = KernelClassifier(n_components=64, loss=loss, held_out=0.2, regularization=1e-3, tol=1e-3).fit(x, y)
+    model = KernelClassifier(n_components=64, loss=loss, held_out=0.2, probability=True, regularization=1e-3, tol=1e-3).fit(x, y)
     sets = model.predict_set(new, coverage=0.9)
     assert sets.shape == (4000, 2) and sets.dtype == bool and sets.any(axis=1).all()
     inside = sets[np.arange(4000), np.searchsorted(model.classes_, truth)]
     assert 0.8 < inside.mean() < 1.0
     assert not sets.all()
-    # The mean distance from the true probability; a constant would miss by 0.3.
-    assert np.abs(model.predict_proba(new)[:, 1] - chances).mean() < 0.1
+    # In tenths of what is predicted, the mean is that of the true probabilities: to 0.05, of which two numbers from 1,200 rows take 0.02.
+    found = model.predict_proba(new)[:, 1]
+    tenths = np.digitize(found, np.arange(0.1, 1, 0.1))
+    missed = [np.abs((found - chances)[tenths == tenth].sum()) for tenth in range(10)]
+    assert np.sum(missed) / len(new) < 0.05
     assert model.predict_set(new, coverage=0.9999).all()
     with pytest.raises(ValueError, match="held out"):
         clone(model).set_params(held_out=None).fit(x, y).predict_set(new)

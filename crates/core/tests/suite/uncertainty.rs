@@ -351,7 +351,7 @@ fn probabilities_are_those_that_classes_are_drawn_with() {
 }
 
 /// Where features can learn every row by heart, scores of rows of the fit are all far from zero and say nothing; those of left-out folds do. 0.1 is ten deviations of the numbers
-/// that are fitted, as above; one who asks the rows of the fit is certain of all of them, and misses by 0.25 and more.
+/// that are fitted, as above; one who asks the rows of the fit is certain of all of them, and misses by 0.19.
 #[test]
 fn probabilities_come_from_left_out_folds() {
     let (x, y) = drawn(300, 2, 31);
