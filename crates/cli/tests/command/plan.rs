@@ -55,10 +55,8 @@ fn a_plan_replays_to_the_same_bytes() {
     for from in ["@plan.json", "@first.bochner"] {
         bench.ok(&format!("fit @waves.csv --target y --plan {from} -o @second.bochner -q"));
         // But for what was tried, which a replay does not try again.
-        let [first, second] = ["first", "second"].map(|name| {
-            let text = bench.ok(&format!("predict @{name}.bochner @waves.csv -q"));
-            text
-        });
+        let [first, second] =
+            ["first", "second"].map(|name| bench.ok(&format!("predict @{name}.bochner @waves.csv -q")));
         assert_eq!(first, second);
         bench.ok(&format!("fit @waves.csv --target y --plan {from} -o @third.bochner --threads 1 -q"));
         let read = |name: &str| fs::read(bench.path(name)).unwrap();

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::tune::{
-    Clock, Enough, Family, Growth, Outlook, Plan, Settled, Trial, WidthSearch, search_seconds,
+    Clock, Enough, Family, Grown, Growth, Outlook, Plan, Settled, Step, Trial, WidthSearch, search_seconds,
 };
 use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
@@ -274,14 +274,11 @@ impl Auto {
                 }
             }
             let growth = Growth { engine, clock, rows, first, most, cost: &cost };
-            let (best, tried, enough) =
-                growth.run(|features| Ok(with(settled(at(features), features), start)?.0))?;
-            trials.extend(tried.into_iter().map(|(features, error, deviation)| Trial {
-                kernel: kernel.clone(),
-                features,
-                rows: sample.population(),
-                error,
-                deviation,
+            let grown = growth.run(|features| Ok(with(settled(at(features), features), start)?.0))?;
+            let Grown { best, steps, enough } = grown;
+            trials.extend(steps.into_iter().map(|Step { features, error, deviation }| {
+                let (kernel, rows) = (kernel.clone(), sample.population());
+                Trial { kernel, features, rows, error, deviation }
             }));
             let fit = settled(at(best.features), best.features);
             return Ok((best.model, Plan { fit, trials, enough }));

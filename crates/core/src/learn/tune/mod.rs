@@ -17,7 +17,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub use self::outlook::Outlook;
-pub(super) use self::size::Growth;
+pub(super) use self::size::{Grown, Growth, Step};
 pub use self::width::Family;
 pub(super) use self::width::{Settled, WidthSearch, search_seconds};
 use super::Auto;

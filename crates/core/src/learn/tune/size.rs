@@ -51,6 +51,20 @@ pub(in crate::learn) struct Tried {
     left_out: Option<LeftOut>,
 }
 
+/// A fit with D features: its error on left-out rows and the standard error of that.
+pub(in crate::learn) struct Step {
+    pub(in crate::learn) features: usize,
+    pub(in crate::learn) error: f64,
+    pub(in crate::learn) deviation: f64,
+}
+
+/// What growing ends with.
+pub(in crate::learn) struct Grown {
+    pub(in crate::learn) best: Tried,
+    pub(in crate::learn) steps: Vec<Step>,
+    pub(in crate::learn) enough: Enough,
+}
+
 impl Tried {
     fn new(features: usize, model: Model) -> Tried {
         let left_out = LeftOut::of(&model);
@@ -58,21 +72,18 @@ impl Tried {
     }
 
     /// Its error on left-out rows and the standard error of that.
-    pub(in crate::learn) fn error(&self) -> Option<(f64, f64)> {
+    fn error(&self) -> Option<(f64, f64)> {
         self.left_out.as_ref().map(|errors| (errors.mean, errors.deviation()))
     }
 }
 
 impl Growth<'_> {
-    /// The best fit; all that were made, as D, error and its standard error; and why there are no more.
-    pub(in crate::learn) fn run(
-        &self,
-        mut fit: impl FnMut(usize) -> Result<Model>,
-    ) -> Result<(Tried, Vec<(usize, f64, f64)>, Enough)> {
-        let mut log = Vec::new();
+    /// Fits with more and more features.
+    pub(in crate::learn) fn run(&self, mut fit: impl FnMut(usize) -> Result<Model>) -> Result<Grown> {
+        let mut steps = Vec::new();
         let mut note = |tried: &Tried| {
             let (error, deviation) = tried.error().unwrap_or((f64::INFINITY, f64::INFINITY));
-            log.push((tried.features, error, deviation));
+            steps.push(Step { features: tried.features, error, deviation });
         };
         let (mut work, mut started) = (self.work(self.first)?, Instant::now());
         let mut best = Tried::new(self.first, fit(self.first)?);
@@ -107,7 +118,7 @@ impl Growth<'_> {
             gained = Some((slope, deviation));
             best = tried;
         };
-        Ok((best, log, enough))
+        Ok(Grown { best, steps, enough })
     }
 
     fn work(&self, features: usize) -> Result<f64> {
