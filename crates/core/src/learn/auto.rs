@@ -205,7 +205,8 @@ impl Auto {
             KernelChoice::Tuned(family) => std::slice::from_ref(family),
             KernelChoice::Any => &Family::ALL,
         };
-        let search = WidthSearch { engine, sample, loss: self.loss, seed: self.seed, clock };
+        let (loss, seed, features) = (self.loss, self.seed, self.features);
+        let search = WidthSearch { engine, sample, loss, seed, features, clock };
         let Settled { kernel, landmarks, trials } = search.best_of(families)?;
         let method = if landmarks && self.may_be_landmarks() { Some(Method::LANDMARKS) } else { self.method };
         Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
@@ -233,14 +234,19 @@ impl Auto {
         };
         let distinct = sample.len().next_multiple_of(2).max(32);
         let spec = self.map(kernel.clone(), default_features(self.most_features(), sample));
-        let is_few = sample.is_whole() && sample.len() <= FEW;
+        // One feature for each row, as near to the kernel as the precision resolves.
+        let tolerance = if source.scalar_bytes() == 4 { 1e-7 } else { 1e-12 };
+        let all =
+            settled(Method::Landmarks { whiten: true, tolerance, choice: Choice::Uniform }, sample.len());
+        let is_few = sample.is_whole() && sample.len() <= FEW && self.method.is_none();
+        let has_room = |auto: &Auto| -> Result<bool> {
+            let cost = auto.learner(kernel.clone(), sample.len()).plan(source)?;
+            Ok(cost.peak_bytes <= engine.memory_limit())
+        };
         let (fit, enough) = if self.features.is_some() || !grows(&spec, source.input_dim()) {
             (settled(spec.method, spec.features), Enough::Given)
-        } else if is_few && self.method.is_none() && matches!(spec.method, Method::Fourier { .. }) {
-            // As near to the kernel as the precision resolves.
-            let tolerance = if source.scalar_bytes() == 4 { 1e-7 } else { 1e-12 };
-            let all = Method::Landmarks { whiten: true, tolerance, choice: Choice::Uniform };
-            (settled(all, sample.len()), Enough::Exact)
+        } else if is_few && matches!(spec.method, Method::Fourier { .. }) && has_room(&all)? {
+            (all, Enough::Exact)
         } else if self.lambda.folds() == 1 {
             (settled(spec.method, spec.features), Enough::Given)
         } else {

@@ -91,6 +91,8 @@ pub(in crate::learn) struct WidthSearch<'a> {
     pub(in crate::learn) sample: &'a Sample,
     pub(in crate::learn) loss: Loss,
     pub(in crate::learn) seed: u64,
+    /// D, where it is given: a width is the best for so many.
+    pub(in crate::learn) features: Option<usize>,
     pub(in crate::learn) clock: Clock,
 }
 
@@ -128,7 +130,7 @@ impl WidthSearch<'_> {
         let (mut family, mut factor) = found.first().map_or((Family::Gaussian, 1.0), |best| (best.1, best.2));
         let mut landmarks = false;
         if !self.clock.is_past(0.15) && self.sample.len() > 2 * SMALL {
-            let is_exact = self.sample.is_whole() && self.sample.len() <= FEW;
+            let is_exact = self.is_exact();
             let made = if is_exact { Made::Landmarks } else { Made::Phases };
             let mut best: Option<(f64, Look<'_>)> = None;
             for &(_, tried, at) in &found {
@@ -157,7 +159,7 @@ impl WidthSearch<'_> {
                         break;
                     }
                 }
-                if !is_exact && !self.clock.is_past(0.25) {
+                if !is_exact && self.features.is_none() && !self.clock.is_past(0.25) {
                     landmarks = tell(look.trial(factor, Made::Landmarks)?)? < (1.0 - WORTH) * least;
                 }
             }
@@ -186,6 +188,13 @@ impl WidthSearch<'_> {
         unit.widened(median)
     }
 
+    /// Whether rows are so few that the kernel itself is looked at, and will be the model.
+    fn is_exact(&self) -> bool {
+        let bytes = 8 * 10 * (self.sample.len() as u64).pow(2);
+        let is_few = self.sample.is_whole() && self.sample.len() <= FEW;
+        is_few && self.features.is_none() && bytes <= self.engine.memory_limit() / 2
+    }
+
     /// A part of the sample, ready to try widths of a family on.
     fn look(&self, family: Family, (features, rows): (usize, usize)) -> Result<Look<'_>> {
         let sample = self.sample;
@@ -198,7 +207,17 @@ impl WidthSearch<'_> {
         let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
         let anchor = self.anchor(family);
         let rows = sample.rows(count);
-        let features = features.min(sample.len().next_multiple_of(2)).max(32);
+        let mut features = features.min((sample.len() / 2).next_multiple_of(2)).max(32);
+        if let Some(given) = self.features {
+            features = features.min(given.next_multiple_of(2));
+        }
+        // Features, their packed copy, phases; sums and what is made of them.
+        let needed = |features: usize| {
+            8 * features as u64 * (3 * count.min(BLOCK) as u64 + count as u64 + 9 * features as u64)
+        };
+        while features > 32 && needed(features) > self.engine.memory_limit() / 2 {
+            features = (features / 2).next_multiple_of(2);
+        }
         let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
         let map = self.engine.install(|| spec.build(sample.columns()))?;
         // Of all families that are searched, maps are Fourier pairs.
@@ -270,8 +289,7 @@ impl Look<'_> {
             Made::Phases => (engine.install(|| self.gram_of_turns(factor)), 2 * self.turns.columns()),
             Made::Landmarks => {
                 let sample = self.search.sample;
-                let is_exact = sample.is_whole() && sample.len() <= FEW;
-                let features = if is_exact { sample.len() } else { 2 * self.turns.columns() };
+                let features = if self.search.is_exact() { sample.len() } else { 2 * self.turns.columns() };
                 let spec = MapSpec { features, ..MapSpec::landmarks(kernel.clone()) };
                 let map = spec.fit(engine, sample)?;
                 let z = map.transform(engine, &self.rows.view())?;
