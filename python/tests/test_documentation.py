@@ -28,6 +28,7 @@ FUNCTIONS = [name for name in bochner.__all__ if inspect.isfunction(getattr(boch
 SECTIONS = {
     "Certificate": ["Parameters"],
     "Definiteness": ["Parameters"],
+    "Outlook": ["Parameters"],
     "Region": ["Parameters"],
     "Kernel": ["Parameters", "See Also", "Notes", "Examples"],
 }

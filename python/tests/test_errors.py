@@ -111,7 +111,7 @@ def test_parameters(estimator, data, params, message):
         (KernelRegressor(regularization=0.0), "regularization"),
         (KernelRegressor(regularization="best"), "regularization"),
         (KernelRegressor(folds=1), "folds"),
-        (KernelClassifier(loss="logistic"), "loss"),
+        (KernelClassifier(loss="best"), "loss"),
     ],
     ids=str,
 )

@@ -131,7 +131,7 @@ fn numbers_are_learnt_predicted_evaluated_and_inspected() {
     bench.numbers("train.csv", 600, 1);
     bench.numbers("test.csv", 200, 2);
     let out = bench.ok(&format!("fit @train.csv --target y --ignore id --ignore note -o @m.bochner {FIT}"));
-    assert!(out.contains("600") && out.contains("gaussian(sigma=") && out.contains("measured"), "{out}");
+    assert!(out.contains("600") && out.contains("chosen, width tuned") && out.contains("measured"), "{out}");
     assert!(out.contains("\"y\", a number (--task classification to predict classes)"), "{out}");
     assert!(out.lines().count() <= 20, "{out}");
 

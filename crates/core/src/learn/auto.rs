@@ -143,8 +143,8 @@ impl Auto {
         clock: Clock,
     ) -> Result<Model> {
         let (scaling, sample) = self.look(engine, source)?;
-        let (settled, trials) = self.with_kernel(engine, &sample, clock)?;
         let precision = self.precision(source);
+        let (settled, trials) = self.with_kernel(engine, &sample, precision, clock)?;
         let scaled;
         let rows: &dyn Source = match &scaling {
             None if precision.bytes() == source.scalar_bytes() => source,
@@ -165,6 +165,20 @@ impl Auto {
             Some(scaling) => model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)),
             None => model,
         })
+    }
+
+    /// The families among which the kernel is found: those that the method, where it is given, has features of; at least one.
+    fn families(&self) -> Vec<Family> {
+        if let KernelChoice::Tuned(family) = self.kernel {
+            return vec![family];
+        }
+        let is_possible = |family: &Family| {
+            let (kernel, features) = (family.unit(), self.features.unwrap_or(MapSpec::FEATURES));
+            let map = |method| MapSpec { kernel: kernel.clone(), method, features, seed: self.seed };
+            self.method.is_none_or(|method| map(method).validate().is_ok())
+        };
+        let families: Vec<Family> = Family::ALL.into_iter().filter(is_possible).collect();
+        if families.is_empty() { vec![Family::Gaussian] } else { families }
     }
 
     /// Whether the search may find that landmarks are better.
@@ -199,15 +213,19 @@ impl Auto {
     }
 
     /// The same with its kernel, and what was tried to find it.
-    fn with_kernel(&self, engine: &Engine, sample: &Sample, clock: Clock) -> Result<(Auto, Vec<Trial>)> {
-        let families = match &self.kernel {
-            KernelChoice::Given(_) => return Ok((self.clone(), Vec::new())),
-            KernelChoice::Tuned(family) => std::slice::from_ref(family),
-            KernelChoice::Any => &Family::ALL,
-        };
-        let (loss, seed, features) = (self.loss, self.seed, self.features);
-        let search = WidthSearch { engine, sample, loss, seed, features, clock };
-        let Settled { kernel, landmarks, trials } = search.best_of(families)?;
+    fn with_kernel(
+        &self,
+        engine: &Engine,
+        sample: &Sample,
+        precision: Precision,
+        clock: Clock,
+    ) -> Result<(Auto, Vec<Trial>)> {
+        if let KernelChoice::Given(_) = self.kernel {
+            return Ok((self.clone(), Vec::new()));
+        }
+        let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
+        let search = WidthSearch { engine, sample, loss, lambda, precision, seed, features, clock };
+        let Settled { kernel, landmarks, trials } = search.best_of(&self.families())?;
         let method = if landmarks && self.may_be_landmarks() { Some(Method::LANDMARKS) } else { self.method };
         Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
     }
@@ -474,7 +492,7 @@ impl Auto {
         match &self.kernel {
             KernelChoice::Given(kernel) => kernel.clone(),
             KernelChoice::Tuned(family) => family.unit(),
-            KernelChoice::Any => Family::Gaussian.unit(),
+            KernelChoice::Any => self.families()[0].unit(),
         }
     }
 

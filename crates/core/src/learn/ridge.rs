@@ -11,6 +11,7 @@ use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
 use super::conjugate::{Conjugate, Found};
+use super::tune::LeftOut;
 use super::uncertainty::posterior;
 use super::{Uncertainty, check};
 use crate::certify::{Certificate, capacity};
@@ -452,6 +453,15 @@ impl Ridge {
                 Ok(Chosen { lambda: 1e-3 * unit, ..Chosen::default() })
             }
         }
+    }
+
+    /// The error of one λ on left-out folds.
+    pub(super) fn left_out(&self, gram: &Gram, lambda: f64, check: Check<'_>) -> Result<LeftOut> {
+        let errors = self.errors(gram, &[lambda], check)?;
+        let total: f64 = errors.iter().map(|fold| fold.weight).sum();
+        let mean = errors.iter().map(|fold| fold.sums[0]).sum::<f64>() / total;
+        let mean = if mean.is_finite() { mean } else { f64::INFINITY };
+        Ok(LeftOut::new(mean, errors.iter().map(|fold| fold.sums[0] / fold.weight).collect()))
     }
 
     /// The error of every λ on left-out folds: one decomposition a fold.

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Clock, LeftOut, Trial};
+use crate::encode::Precision;
 use crate::learn::ridge::{Lambda, Ridge, Units};
 use crate::plan::Machine;
 use crate::random::{Draws, Stream};
@@ -90,6 +91,9 @@ pub(in crate::learn) struct WidthSearch<'a> {
     pub(in crate::learn) engine: &'a Engine,
     pub(in crate::learn) sample: &'a Sample,
     pub(in crate::learn) loss: Loss,
+    /// A width is the best for the λ that is given, and for what the precision resolves.
+    pub(in crate::learn) lambda: Lambda,
+    pub(in crate::learn) precision: Precision,
     pub(in crate::learn) seed: u64,
     /// D, where it is given: a width is the best for so many.
     pub(in crate::learn) features: Option<usize>,
@@ -294,19 +298,31 @@ impl Look<'_> {
                 let map = spec.fit(engine, sample)?;
                 let z = map.transform(engine, &self.rows.view())?;
                 let mut gram = Gram::zero(map.output_dim(), self.targets.columns(), FOLDS);
-                engine.install(|| self.absorb(&mut gram, 0, &z, &mut Aligned::default()));
+                engine.install(|| self.absorb(&mut gram, 0, &z, &mut Room::default()));
                 (gram, map.output_dim())
             }
         };
+        let (error, deviation) = self.error(engine, &gram)?;
+        Ok(Trial { kernel, features, rows: self.weights.len() as u64, error, deviation })
+    }
+
+    /// The error on left-out rows and its standard error: at the λ that is given, or at the best. Infinite where there are too few rows to tell.
+    fn error(&self, engine: &Engine, gram: &Gram) -> Result<(f64, f64)> {
         let ridge = Ridge {
             lambda: Lambda::CrossValidated { folds: FOLDS },
-            ..Ridge::new(MapSpec::auto(kernel.clone()))
+            ..Ridge::new(MapSpec::auto(self.anchor.clone()))
         };
-        let chosen = ridge.choose(engine, &gram)?;
-        // Infinite where there are too few rows to tell.
-        let error = chosen.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let deviation = LeftOut::new(error, chosen.fold_errors).deviation();
-        Ok(Trial { kernel, features, rows: self.weights.len() as u64, error, deviation })
+        let left_out = match self.search.lambda {
+            Lambda::Given { value } => {
+                engine.phase("cross-validation", gram.rows(), |check| ridge.left_out(gram, value, check))?
+            }
+            Lambda::CrossValidated { .. } => {
+                let chosen = ridge.choose(engine, gram)?;
+                let error = chosen.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
+                LeftOut::new(error, chosen.fold_errors)
+            }
+        };
+        Ok((left_out.mean, left_out.deviation()))
     }
 
     /// Cosines, then sines: the order of features does not matter to a ridge.
@@ -316,7 +332,7 @@ impl Look<'_> {
         let features = 2 * frequencies;
         let scale = (1.0 / frequencies as f64).sqrt();
         let mut gram = Gram::zero(features, self.targets.columns(), FOLDS);
-        let mut packed = Aligned::default();
+        let mut packed = Room::default();
         for start in (0..turns.rows()).step_by(BLOCK) {
             let mut z = Matrix::zeros(BLOCK.min(turns.rows() - start), features);
             z.as_mut_slice().par_chunks_mut(features).enumerate().for_each(|(i, row)| {
@@ -331,9 +347,22 @@ impl Look<'_> {
     }
 
     /// The sample is in random order: every fifth row is a fold.
-    fn absorb(&self, gram: &mut Gram, start: usize, z: &Matrix<f64>, packed: &mut Aligned<f64>) {
+    fn absorb(&self, gram: &mut Gram, start: usize, z: &Matrix<f64>, room: &mut Room) {
         let targets = self.targets.view().slice(start..start + z.rows());
-        let fold = |i: usize| (start + i) % FOLDS;
-        gram.absorb(z.view(), targets, |i| self.weights[start + i], fold, packed);
+        let (weight, fold) = (|i: usize| self.weights[start + i], |i: usize| (start + i) % FOLDS);
+        match self.search.precision {
+            Precision::Double => gram.absorb(z.view(), targets, weight, fold, &mut room.double),
+            Precision::Single => {
+                let rounded = Matrix::from_fn(z.rows(), z.columns(), |i, j| z.row(i)[j] as f32);
+                gram.absorb(rounded.view(), targets, weight, fold, &mut room.single);
+            }
+        }
     }
+}
+
+/// Memory that is kept from block to block.
+#[derive(Default)]
+struct Room {
+    single: Aligned<f32>,
+    double: Aligned<f64>,
 }
