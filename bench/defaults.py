@@ -1,6 +1,6 @@
 """What a fit without any numbers is worth: bochner's default beside the usual recipe, on every numeric data set of a folder.
 
-    python bench/defaults.py [--data FOLDER] [--only NAME,…] [--budget 60] [--kernel gaussian] [--rows 60000] [--write]
+    python bench/defaults.py [--data FOLDER] [--only NAME,…] [--budget 60] [--kernel auto] [--rows 60000] [--write]
 
 Ours: KernelRegressor(budget=60) or KernelClassifier(budget=60), nothing else said. Theirs: StandardScaler, RBFSampler(gamma="scale", n_components=4096), RidgeCV or RidgeClassifierCV with α from 1e-6 to 1e3 by decades (their
 default has three values). Same rows, two threads. Errors on test rows: RMSE over the standard deviation of the test targets, or the share of wrong classes. The paired difference is that of squared errors (or of wrong classes) row by row, ours less
@@ -55,10 +55,10 @@ def compare(folder, name, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="../shared/data")
+    parser.add_argument("--data", default=str(HERE / "../../shared/data"))
     parser.add_argument("--only", default=",".join(REGRESSION + CLASSES))
     parser.add_argument("--budget", type=float, default=60)
-    parser.add_argument("--kernel", default="gaussian")
+    parser.add_argument("--kernel", default="auto")
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()

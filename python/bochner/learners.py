@@ -281,7 +281,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
     budget : float, default=None
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
-        about a minute of two processor cores, which is the same on any machine, and so is the model.
+        about a minute of two processor cores, and no clock is asked.
     solver : {"auto", "gram", "cg"}, default="auto"
         How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
         in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
@@ -618,7 +618,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
     budget : float, default=None
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
-        about a minute of two processor cores, which is the same on any machine, and so is the model.
+        about a minute of two processor cores, and no clock is asked.
     solver : {"auto", "gram", "cg"}, default="auto"
         How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
         in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
