@@ -168,6 +168,9 @@ class _KernelLearner(SavedModel):
             folds=int(self.folds),
             standardize=bool(self.standardize),
             budget=None if self.budget is None else float(self.budget),
+            # Probabilities of scores are made of sums.
+            solver="gram" if self.solver == "auto" and getattr(self, "probability", False) else self.solver,
+            deviation=bool(getattr(self, "deviation", False)),
             threads=threads_of(self.n_jobs),
         )
         return Outlook.from_json(source, text)
@@ -479,15 +482,14 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Returns
         -------
         lower : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Where intervals begin, in the precision of the rows; minus infinity where so few rows were held out that only everything covers as much.
+            Where intervals begin, in double precision whatever that of the rows, because rounding might leave a target outside; minus infinity where so few rows were held out that only everything covers as much.
         upper : ndarray of the same shape
             Where they end.
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
-        ends = self._model.intervals(rows, float(coverage), threads_of(self.n_jobs))
-        lower, upper = (self._shaped(end.astype(rows.dtype, copy=False)) for end in ends)
-        return lower, upper
+        lower, upper = self._model.intervals(rows, float(coverage), threads_of(self.n_jobs))
+        return self._shaped(lower), self._shaped(upper)
 
     def _shaped(self, outputs: np.ndarray) -> np.ndarray:
         """One number a row where targets were a vector."""

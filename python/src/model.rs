@@ -101,7 +101,7 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (
         *, rows, columns, entries, scalar_bytes, outputs, kernel, method=None, features=None, loss="ridge", regularization=None, folds=5,
-        standardize=true, budget=None, threads=0
+        standardize=true, budget=None, solver="auto", deviation=false, threads=0
     ))]
     fn forecast(
         py: Python<'_>,
@@ -118,6 +118,8 @@ impl Model {
         folds: usize,
         standardize: bool,
         budget: Option<f64>,
+        solver: &str,
+        deviation: bool,
         threads: usize,
     ) -> PyResult<(String, String)> {
         let auto = Auto {
@@ -128,6 +130,8 @@ impl Model {
             lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
             standardise: standardize,
             budget,
+            solver: solver.parse().map_err(to_python)?,
+            uncertainty: Uncertainty { deviation, ..Uncertainty::default() },
             ..Auto::default()
         };
         let target = Target::Numbers { outputs };

@@ -67,6 +67,8 @@ def test_intervals_cover(deviation):
     assert lower.shape == upper.shape == (4000,)
     assert 0.79 < np.mean((lower <= truth) & (truth <= upper)) < 0.99
     np.testing.assert_allclose((lower + upper) / 2, model.predict(new), rtol=1e-9, atol=1e-12)
+    # Rounding to the precision of the rows would leave some targets outside.
+    assert all(end.dtype == np.float64 for end in clone(model).fit(x.astype(np.float32), y).predict_interval(new.astype(np.float32)))
     lower, upper = model.predict_interval(new, coverage=0.9999)
     assert np.isneginf(lower).all() and np.isposinf(upper).all()
     for coverage in (0, 1, -0.5, 90, np.nan):

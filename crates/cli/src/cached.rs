@@ -11,6 +11,8 @@ pub(crate) struct Cached {
     kept: Vec<usize>,
     columns: Vec<ColumnInfo>,
     blocks: Option<Vec<Table>>,
+    /// Bytes of the blocks that are kept.
+    bytes: u64,
 }
 
 impl Cached {
@@ -19,7 +21,7 @@ impl Cached {
         let is_kept = |&j: &usize| !left_out.contains(&inner.columns()[j].name);
         let kept: Vec<usize> = (0..inner.columns().len()).filter(is_kept).collect();
         let columns = kept.iter().map(|&j| inner.columns()[j].clone()).collect();
-        Cached { inner, kept, columns, blocks: None }
+        Cached { inner, kept, columns, blocks: None, bytes: 0 }
     }
 
     /// Reads the source once, shows every block with the fraction read, and keeps them if they have at most `budget` bytes.
@@ -40,6 +42,7 @@ impl Cached {
                 None => {}
             }
         }
+        self.bytes = if blocks.is_some() { bytes } else { 0 };
         self.blocks = blocks;
         Ok(())
     }
@@ -49,6 +52,11 @@ impl Cached {
     /// Whether all blocks are kept.
     pub(crate) fn is_held(&self) -> bool {
         self.blocks.is_some()
+    }
+
+    /// Bytes of the blocks that are kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 

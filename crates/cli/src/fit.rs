@@ -43,7 +43,7 @@ impl Fit {
         output::check_distinct(&self.output, &self.job.inputs())?;
         let engine = progress.engine(&self.job.run, self.job.max_memory);
         let opened = self.job.open(&engine, || output::check_writable(&self.output))?;
-        let auto = &opened.recipe.auto;
+        let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
         let model = self.job.with_rows(&engine, &opened, |rows, columns| {
             // The pass over the target is part of the time that was given.
             let budget = auto.budget.map(|budget| (budget - self.started.elapsed().as_secs_f64()).max(1e-3));

@@ -160,6 +160,7 @@ impl Job {
             map,
             features,
             inputs,
+            entries: inputs as u64,
             outputs: 1,
             folds: if let Lambda::CrossValidated { folds } = auto.lambda { folds } else { 1 },
             scalar_bytes: auto.precision.unwrap_or_default().bytes(),
@@ -179,6 +180,11 @@ impl Opened {
     /// The name of the target.
     pub(crate) fn target(&self) -> &str {
         &self.target
+    }
+
+    /// The engine for what is done with the rows, beside those that are held.
+    pub(crate) fn engine(&self, engine: &Engine) -> Engine {
+        engine.beside(self.tables.bytes())
     }
 
     /// Seconds that a pass over the rows takes by itself: none if they are held.

@@ -24,7 +24,7 @@ pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failu
         None => Machine::measure(&engine)?,
     };
     let opened = job.open(&engine, || Ok(()))?;
-    let auto = &opened.recipe.auto;
+    let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
     let (outlook, columns) = job.with_rows(&engine, &opened, |rows, columns| {
         Ok((auto.forecast(&engine, rows, &machine, opened.reading())?, columns.count()))
     })?;

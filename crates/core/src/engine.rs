@@ -96,6 +96,17 @@ impl Engine {
         }
     }
 
+    /// The same with so much less memory, where a limit was given: something else holds it.
+    pub fn beside(&self, bytes: u64) -> Engine {
+        let pool = self.pool().map(|pool| (std::process::id(), pool));
+        Engine {
+            threads: self.threads,
+            memory_limit: self.memory_limit.map(|limit| limit.saturating_sub(bytes)),
+            observer: self.observer.clone(),
+            pool: Mutex::new(pool),
+        }
+    }
+
     /// Runs a phase on this engine's threads: `job` is given a check to call with the part of the work done.
     pub(crate) fn phase<R: Send>(
         &self,

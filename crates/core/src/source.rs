@@ -94,6 +94,14 @@ pub trait Source: Sync {
     fn open(&self) -> Result<Box<dyn Batches + '_>>;
 }
 
+/// Entries of a row that are stored, on average.
+pub(crate) fn entries_of_a_row(source: &dyn Source) -> u64 {
+    match (source.stored_entries(), source.row_count()) {
+        (Some(stored), Some(rows)) if rows > 0 => stored / rows + 1,
+        _ => source.input_dim() as u64,
+    }
+}
+
 /// Reads a source batch by batch.
 pub trait Batches {
     /// The next `most` rows; fewer only at the end; none after it. The sweep checks what is handed over.

@@ -37,7 +37,11 @@ fn a_fit_is_forecast_without_being_made() {
     let peak = first["fits"][0]["peak_bytes"].as_u64().unwrap();
     assert!(peak > 256 * 256 * 8 && peak < 1 << 28, "{peak}");
     // What does not fit is refused with what would.
-    let ran = bench.run("plan @waves.csv --target y --features 8192 --max-memory 100M -q");
+    // What does not fit as sums is done in passes, if nothing is said against it.
+    let found = bench.json("plan @waves.csv --target y --features 8192 --max-memory 100M --json -q");
+    assert!(found["fits"][0]["passes"].as_u64().unwrap() > 10, "{found}");
+    assert!(found["fits"][0]["peak_bytes"].as_u64().unwrap() <= 100 << 20, "{found}");
+    let ran = bench.run("plan @waves.csv --target y --features 8192 --max-memory 100M --solver gram -q");
     assert!(ran.code == 4 && ran.err.contains("--features") && ran.err.contains("100.0 MiB"), "{ran:?}");
     let ran = bench.run("plan @waves.csv --target y --machine @waves.csv -q");
     assert!(ran.code == 2 && ran.err.contains("expected rates of a machine"), "{ran:?}");
@@ -64,8 +68,14 @@ fn a_plan_replays_to_the_same_bytes() {
     }
     let ran = bench.run("fit @waves.csv --target y --plan @waves.csv -o @x.bochner -q");
     assert!(ran.code == 2 && ran.err.contains("expected a plan"), "{ran:?}");
-    let ran = bench.run("fit @waves.csv --target y --plan @plan.json --features 64 -o @x.bochner -q");
-    assert!(ran.code == 2 && ran.err.contains("--features"), "{ran:?}");
+    // A plan says everything: nothing beside it is passed over.
+    for said in
+        ["--features 64", "--held-out 0.1", "--deviation", "--calibrate", "--solver cg", "--map landmarks"]
+    {
+        let ran = bench.run(&format!("fit @waves.csv --target y --plan @plan.json {said} -o @x.bochner -q"));
+        let word = said.split(' ').next().unwrap();
+        assert!(ran.code == 2 && ran.err.contains(word), "{said}: {ran:?}");
+    }
 }
 
 /// A budget of a second is kept, give or take what a shared machine may add: no fit is begun that is expected to overrun it.

@@ -6,23 +6,26 @@
 //! pass 2, …  features and their sums;  λ by cross-validation;  once more with twice the features while that helps
 //! ```
 
+mod ahead;
+mod learner;
+
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::tune::{
-    Clock, Enough, Family, Grown, Growth, Outlook, Plan, Settled, Step, Trial, WidthSearch, search_seconds,
-};
+use self::learner::Learner;
+use super::tune::{Clock, Enough, Family, Grown, Growth, Plan, Settled, Step, Trial, WidthSearch};
 use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
-use crate::plan::{Cost, Forecast, Machine};
+use crate::model::Outcome;
+use crate::plan::Machine;
 use crate::source::Source;
 use crate::stat::{Moments, Sample};
-use crate::sweep::{BLOCK, sweep};
+use crate::sweep::sweep;
 use crate::table::ColumnInfo;
-use crate::{Choice, Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
+use crate::{Choice, Engine, Error, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,11 +87,14 @@ pub struct Auto {
     pub solver: Solver,
 }
 
-/// D of the first fit (and of the smallest that a budget may make of it), and of the last at most; of landmarks, which are sampled before that.
+/// D of the first fit (and of the smallest that a budget may make of it), and of the last at most.
 const FIRST: usize = 512;
 const LEAST: usize = 64;
 const MOST: usize = 16_384;
+
+/// Landmarks at most, which are sampled before it is known whether they are wanted, and numbers in all of them.
 const LANDMARKS: usize = 4096;
+const LANDMARK_NUMBERS: usize = 1 << 23;
 
 /// Multiply-adds that are done in less time than it takes to measure how long they take.
 const QUICK: f64 = 1e10;
@@ -123,15 +129,13 @@ impl Auto {
 
     /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
     pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
-        if let Some(plan) = start.and_then(|model| model.training()?.plan.as_ref())
-            && self.is_open()
-        {
-            return self.settled_as(&plan.fit).fit_from(engine, source, start);
-        }
-        let clock = Clock::start(self.budget);
-        self.uncertainty.check(self.loss, source.target())?;
-        self.check(engine, source)?;
-        self.uncertainty.fit(engine, source, self.seed, |kept| self.fit_to(engine, kept, start, clock))
+        // What is open is as in the model to start from: other features would have no use for its coefficients.
+        let settled = start.and_then(|model| self.settled_like(model));
+        let auto = settled.as_ref().unwrap_or(self);
+        let clock = Clock::start(auto.budget);
+        auto.uncertainty.check(auto.loss, source.target())?;
+        auto.check(engine, source)?;
+        auto.uncertainty.fit(engine, source, auto.seed, |kept| auto.fit_to(engine, kept, start, clock))
     }
 
     /// Fits to all rows of the source, none held out.
@@ -182,34 +186,45 @@ impl Auto {
     }
 
     /// Whether the search may find that landmarks are better.
-    fn may_be_landmarks(&self) -> bool {
-        let is_open = !matches!(self.kernel, KernelChoice::Given(_));
-        is_open && self.method.is_none() && self.features.is_none() && self.lambda.folds() > 1
+    fn may_be_landmarks(&self, columns: usize) -> bool {
+        let is_open = !matches!(self.kernel, KernelChoice::Given(_)) && self.method.is_none();
+        is_open && self.is_doubled() && most_landmarks(columns) >= 2 * FIRST
     }
 
     /// The map of which the sample must be large enough.
-    fn largest(&self) -> MapSpec {
+    fn largest(&self, columns: usize) -> MapSpec {
         let spec = self.spec();
-        if self.may_be_landmarks() {
-            MapSpec { method: Method::LANDMARKS, features: LANDMARKS, ..spec }
+        let are_landmarks = self.method == Some(Method::LANDMARKS) && self.is_doubled();
+        if are_landmarks || self.may_be_landmarks(columns) {
+            MapSpec { method: Method::LANDMARKS, features: most_landmarks(columns), ..spec }
         } else {
             spec
         }
     }
 
-    /// Whether kernel or D are to be found.
-    fn is_open(&self) -> bool {
-        self.features.is_none() || !matches!(self.kernel, KernelChoice::Given(_))
+    /// Whether D is doubled as long as that helps, if the map has more features where more are asked for: errors of all folds tell, which conjugate gradients do not know.
+    fn is_doubled(&self) -> bool {
+        let has_folds = self.loss != Loss::Squares || !matches!(self.solver, Solver::Cg { .. });
+        self.features.is_none() && self.lambda.folds() > 1 && has_folds
     }
 
-    /// The same with what is open as in another.
-    fn settled_as(&self, other: &Auto) -> Auto {
-        let kernel = if let KernelChoice::Given(_) = self.kernel { &self.kernel } else { &other.kernel };
-        let (method, features) = match self.features {
-            Some(features) => (self.method, Some(features)),
-            None => (self.method.or(other.method), other.features),
+    /// The same with what is open as in a model to start from; none if nothing is, if the model is none of those asked for, or for squares, which have no use for a start.
+    fn settled_like(&self, start: &Model) -> Option<Auto> {
+        let Auto { kernel, method, features, .. } = &start.training()?.plan.as_ref()?.fit;
+        let (KernelChoice::Given(made), Some(size)) = (kernel, *features) else { return None };
+        let is_of = |family: &Family| std::mem::discriminant(&family.unit()) == std::mem::discriminant(made);
+        let is_kernel = match &self.kernel {
+            KernelChoice::Given(own) => own == made,
+            KernelChoice::Tuned(family) => is_of(family),
+            KernelChoice::Any => Family::ALL.iter().any(is_of),
         };
-        Auto { kernel: kernel.clone(), method, features, ..self.clone() }
+        let is_open = self.features.is_none() || !matches!(self.kernel, KernelChoice::Given(_));
+        let is_asked_for = is_kernel
+            && self.method.is_none_or(|own| Some(own) == *method)
+            && self.features.is_none_or(|own| own == size);
+        let settled =
+            || Auto { kernel: kernel.clone(), method: *method, features: *features, ..self.clone() };
+        (is_open && is_asked_for && self.loss != Loss::Squares).then(settled)
     }
 
     /// The same with its kernel, and what was tried to find it.
@@ -224,9 +239,13 @@ impl Auto {
             return Ok((self.clone(), Vec::new()));
         }
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
-        let search = WidthSearch { engine, sample, loss, lambda, precision, seed, features, clock };
+        // Few rows will all be landmarks anyway.
+        let is_few = sample.is_whole() && sample.len() <= FEW;
+        let may_be_landmarks = self.may_be_landmarks(sample.columns()) && !is_few;
+        let search =
+            WidthSearch { engine, sample, loss, lambda, precision, seed, features, may_be_landmarks, clock };
         let Settled { kernel, landmarks, trials } = search.best_of(&self.families())?;
-        let method = if landmarks && self.may_be_landmarks() { Some(Method::LANDMARKS) } else { self.method };
+        let method = if landmarks { Some(Method::LANDMARKS) } else { self.method };
         Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
     }
 
@@ -241,74 +260,105 @@ impl Auto {
         mut trials: Vec<Trial>,
     ) -> Result<(Model, Plan)> {
         let kernel = self.anchor();
-        let with = |auto: Auto, start: Option<&Model>| -> Result<(Model, Auto)> {
+        let limit = engine.memory_limit();
+        let with = |auto: &Auto| -> Result<Model> {
             let learner = auto.learner(kernel.clone(), auto.most_features());
-            Ok((learner.fit_with(engine, source, sample, start, self.uncertainty)?, auto))
+            // As a fit by the plan will see it.
+            let sample = sample.cut(capacity(learner.map(), source.input_dim()));
+            learner.fit_with(engine, source, &sample, start, self.uncertainty)
         };
-        let settled = |method: Method, features: usize| Auto {
-            method: Some(method),
-            features: Some(features),
-            ..self.clone()
-        };
-        let distinct = sample.len().next_multiple_of(2).max(32);
-        let spec = self.map(kernel.clone(), default_features(self.most_features(), sample));
-        // One feature for each row, as near to the kernel as the precision resolves.
-        let tolerance = if source.scalar_bytes() == 4 { 1e-7 } else { 1e-12 };
-        let all =
-            settled(Method::Landmarks { whiten: true, tolerance, choice: Choice::Uniform }, sample.len());
-        let is_few = sample.is_whole() && sample.len() <= FEW && self.method.is_none();
-        let has_room = |auto: &Auto| -> Result<bool> {
-            let cost = auto.learner(kernel.clone(), sample.len()).plan(source)?;
-            Ok(cost.peak_bytes <= engine.memory_limit())
-        };
-        let (fit, enough) = if self.features.is_some() || !grows(&spec, source.input_dim()) {
-            (settled(spec.method, spec.features), Enough::Given)
-        } else if is_few && matches!(spec.method, Method::Fourier { .. }) && has_room(&all)? {
-            (all, Enough::Exact)
-        } else if self.lambda.folds() == 1 {
-            (settled(spec.method, spec.features), Enough::Given)
-        } else {
-            let most = match spec.method {
-                // No more than were sampled for them.
-                Method::Landmarks { .. } if self.method.is_some_and(|m| m == Method::LANDMARKS) => {
-                    sample.len().min(LANDMARKS)
-                }
-                Method::Landmarks { .. } => spec.features,
-                _ if sample.is_whole() => distinct.min(MOST),
-                _ => MOST,
-            };
-            let at = |features: usize| self.method_at(&kernel, features);
-            // Which leave out every fold in turn.
-            let solver = if self.solver == Solver::Auto { Solver::Gram } else { self.solver };
-            let settled = |method, features| Auto { solver, ..settled(method, features) };
-            let cost =
-                |features| settled(at(features), features).learner(kernel.clone(), features).plan(source);
-            let rows = source.row_count().unwrap_or(sample.population());
-            let mut first = FIRST.min(most);
-            if let Some(left) = clock.left()
-                && cost(first)?.multiply_adds(rows) > QUICK
-            {
-                let machine = Machine::measure(engine)?;
-                let seconds = |features: usize| -> Result<f64> {
-                    let learner = settled(at(features), features).learner(kernel.clone(), features);
-                    Ok(learner.forecast(source, rows, &machine, 0.0)?.seconds())
-                };
-                while first > LEAST && seconds(first)? > left {
-                    first /= 2;
-                }
+        let distinct = sample.is_whole().then_some(sample.len());
+        let (first, most) = match self.sizes(&kernel, distinct, source, limit)? {
+            Sizes::One { fit, enough } => {
+                let model = with(&fit)?;
+                let fit = Auto { solver: fit.solver_of(&model), ..fit };
+                return Ok((model, Plan { fit, trials, enough }));
             }
-            let growth = Growth { engine, clock, rows, first, most, cost: &cost };
-            let grown = growth.run(|features| Ok(with(settled(at(features), features), start)?.0))?;
-            let Grown { best, steps, enough } = grown;
-            trials.extend(steps.into_iter().map(|Step { features, error, deviation }| {
-                let (kernel, rows) = (kernel.clone(), sample.population());
-                Trial { kernel, features, rows, error, deviation }
-            }));
-            let fit = settled(at(best.features), best.features);
-            return Ok((best.model, Plan { fit, trials, enough }));
+            Sizes::Doubled { first, most } => (first, most),
         };
-        let (model, fit) = with(fit, start)?;
-        Ok((model, Plan { fit, trials, enough }))
+        let at = |features: usize| self.sized(&kernel, features);
+        let sampled = capacity(&self.largest(source.input_dim()), source.input_dim());
+        let cost = |features: usize| at(features).cost(source, sampled, limit);
+        let rows = source.row_count().unwrap_or(sample.population());
+        let mut smallest = first;
+        if let Some(left) = clock.left()
+            && cost(first)?.multiply_adds(rows) > QUICK
+        {
+            let machine = Machine::measure(engine)?;
+            let seconds = |features: usize| -> Result<f64> {
+                let learner = at(features).learner(kernel.clone(), features);
+                Ok(learner.forecast(source, rows, &machine, 0.0, self.uncertainty, limit)?.seconds())
+            };
+            while smallest > LEAST && seconds(smallest)? > left {
+                smallest /= 2;
+            }
+        }
+        let growth = Growth { engine, clock, rows, first: smallest, most, cost: &cost };
+        let Grown { best, steps, enough } = growth.run(|features| with(&at(features)))?;
+        trials.extend(steps.into_iter().map(|Step { features, error, deviation }| {
+            let (kernel, rows) = (kernel.clone(), sample.population());
+            Trial { kernel, features, rows, error, deviation }
+        }));
+        Ok((best.model, Plan { fit: at(best.features), trials, enough }))
+    }
+
+    /// How D is found for so many distinct rows; none if they are more than were counted.
+    fn sizes(
+        &self,
+        kernel: &Kernel,
+        distinct: Option<usize>,
+        source: &dyn Source,
+        limit: u64,
+    ) -> Result<Sizes> {
+        let (even, columns) = (|n: usize| n.next_multiple_of(2).max(32), source.input_dim());
+        // Beyond one for each row, features cost more than the exact kernel would.
+        let usual = self.most_features();
+        let spec = self.map(kernel.clone(), distinct.map_or(usual, |n| usual.min(even(n))));
+        let one = |method, features, enough| {
+            let fit = Auto { method: Some(method), features: Some(features), ..self.clone() };
+            Sizes::One { fit, enough }
+        };
+        if self.features.is_some() || !grows(&spec, columns) {
+            return Ok(one(spec.method, spec.features, Enough::Given));
+        }
+        let is_usual = self.method.is_none() && matches!(spec.method, Method::Fourier { .. });
+        if let Some(rows) = distinct.filter(|n| *n <= FEW && is_usual) {
+            // One feature for each row, as near to the kernel as the precision resolves.
+            let tolerance = if source.scalar_bytes() == 4 { 1e-7 } else { 1e-12 };
+            let method = Method::Landmarks { whiten: true, tolerance, choice: Choice::Uniform };
+            let exact = Auto { method: Some(method), features: Some(rows), ..self.clone() };
+            if exact.cost(source, 0, limit)?.peak_bytes <= limit {
+                return Ok(one(method, rows, Enough::Exact));
+            }
+        }
+        if !self.is_doubled() {
+            return Ok(one(spec.method, spec.features, Enough::Given));
+        }
+        let most = match spec.method {
+            // No more than were sampled for them.
+            Method::Landmarks { .. } if self.method == Some(Method::LANDMARKS) => {
+                distinct.map_or(usize::MAX, even).min(most_landmarks(columns))
+            }
+            Method::Landmarks { .. } => spec.features,
+            _ => distinct.map_or(MOST, |n| even(n).min(MOST)),
+        };
+        Ok(Sizes::Doubled { first: FIRST.min(most), most })
+    }
+
+    /// The same with so many features, solved by what tells the error of every fold.
+    fn sized(&self, kernel: &Kernel, features: usize) -> Auto {
+        let method = Some(self.method_at(kernel, features));
+        let solver = if self.solver == Solver::Auto { Solver::Gram } else { self.solver };
+        Auto { method, features: Some(features), solver, ..self.clone() }
+    }
+
+    /// The solver that was taken, where it could be chosen: another machine might have taken another.
+    fn solver_of(&self, model: &Model) -> Solver {
+        match (self.solver, model.training().map(|training| &training.outcome)) {
+            (Solver::Auto, Some(Outcome::Conjugate { .. })) => Solver::cg(),
+            (Solver::Auto, _) => Solver::Gram,
+            (given, _) => given,
+        }
     }
 
     /// The method for D features.
@@ -358,7 +408,7 @@ impl Auto {
             source,
             "columns",
             || {
-                let capacity = capacity(&self.largest(), source.input_dim());
+                let capacity = capacity(&self.largest(source.input_dim()), source.input_dim());
                 (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
             },
             |(moments, sample), batch| {
@@ -403,76 +453,9 @@ impl Auto {
         Ok((Auto { kernel, ..self.clone() }, columns))
     }
 
-    /// What fitting will cost, as far as it can be told before the rows are seen.
-    pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        let mut cost = self.learner(self.anchor(), self.most_features()).plan(&self.rounded(source))?;
-        // The sample may be larger than the map needs.
-        let sampled =
-            capacity(&self.largest(), source.input_dim()) - capacity(&self.spec(), source.input_dim());
-        let entries =
-            (sampled as u64).min(source.row_count().unwrap_or(u64::MAX)) * source.input_dim() as u64;
-        cost.peak_bytes = cost.peak_bytes.saturating_add(24 * entries);
-        let features = self.spec().output_dim(source.input_dim());
-        cost.peak_bytes = cost.peak_bytes.saturating_add(self.uncertainty.bytes(features));
-        if self.standardise {
-            let rows = source.row_count().map_or(BLOCK as u64, |n| n.min(BLOCK as u64));
-            let block = rows.saturating_mul((source.input_dim() * self.precision(source).bytes()) as u64);
-            cost.peak_bytes = cost.peak_bytes.saturating_add(block);
-        }
-        Ok(cost)
-    }
-
-    /// What fitting will take on a machine, where a pass over the source takes `reading` seconds by itself: the search for a kernel, and a fit for each D that may be tried.
-    pub fn forecast(
-        &self,
-        engine: &Engine,
-        source: &dyn Source,
-        machine: &Machine,
-        reading: f64,
-    ) -> Result<Outlook> {
-        let rows = source.row_count().unwrap_or(0);
-        let rounded = self.rounded(source);
-        let kernel = self.anchor();
-        let open = self.features.is_none() && grows(&self.spec(), source.input_dim());
-        let most = rows.next_multiple_of(2).clamp(32, MOST as u64) as usize;
-        let sizes: Vec<usize> = if open && self.lambda.folds() > 1 {
-            if self.method.is_none() && rows <= FEW as u64 {
-                vec![rows as usize]
-            } else {
-                std::iter::successors(Some(FIRST.min(most)), |d| (*d < most).then(|| (2 * d).min(most)))
-                    .collect()
-            }
-        } else {
-            vec![self.features.unwrap_or_else(|| self.most_features().min(most))]
-        };
-        let fits = sizes.into_iter().map(|features| {
-            let method = if open && rows <= FEW as u64 && self.method.is_none() {
-                Method::LANDMARKS
-            } else {
-                self.method_at(&kernel, features)
-            };
-            let auto = Auto { method: Some(method), features: Some(features), ..self.clone() };
-            auto.learner(kernel.clone(), features).forecast(&rounded, rows, machine, reading)
-        });
-        let fits = fits.collect::<Result<Vec<Forecast>>>()?;
-        let search = match self.kernel {
-            KernelChoice::Given(_) => 0.0,
-            KernelChoice::Tuned(_) => search_seconds(1, rows, source.input_dim(), machine),
-            KernelChoice::Any => search_seconds(Family::ALL.len(), rows, source.input_dim(), machine),
-        };
-        Ok(Outlook { rows, search, fits, memory_limit: engine.memory_limit(), budget: self.budget })
-    }
-
     /// The map that will be made, with width 1 where it is still to be chosen.
     pub fn spec(&self) -> MapSpec {
         self.map(self.anchor(), self.most_features())
-    }
-
-    /// What is given is in order, and fits; D that is left to the data will fit too.
-    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
-        let most = self.most_features();
-        let features = source.row_count().map_or(most, |n| n.clamp(2, most as u64) as usize);
-        self.learner(self.anchor(), features / 2 * 2).check(engine, &self.rounded(source))
     }
 
     /// The source in the precision of the features.
@@ -524,6 +507,14 @@ impl Auto {
     }
 }
 
+/// How D is found.
+enum Sizes {
+    /// It is known.
+    One { fit: Auto, enough: Enough },
+    /// From the first on, doubled.
+    Doubled { first: usize, most: usize },
+}
+
 /// Whether a map has more features where more are asked for, each nearer to the kernel.
 fn grows(spec: &MapSpec, inputs: usize) -> bool {
     match spec.method {
@@ -536,72 +527,7 @@ fn grows(spec: &MapSpec, inputs: usize) -> bool {
     }
 }
 
-/// The learner of a loss.
-enum Learner {
-    Ridge(Ridge),
-    Linear(Linear),
-}
-
-impl Learner {
-    fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
-        match self {
-            Learner::Ridge(ridge) => ridge.check(engine, source),
-            Learner::Linear(linear) => linear.check(engine, source),
-        }
-    }
-
-    fn plan(&self, source: &dyn Source) -> Result<Cost> {
-        match self {
-            Learner::Ridge(ridge) => ridge.plan(source),
-            Learner::Linear(linear) => linear.plan(source),
-        }
-    }
-
-    fn forecast(&self, source: &dyn Source, rows: u64, machine: &Machine, reading: f64) -> Result<Forecast> {
-        let features = |map: &MapSpec| map.output_dim(source.input_dim());
-        match self {
-            Learner::Ridge(ridge) => {
-                ridge.plan(source)?;
-                Ok(ridge
-                    .shape(source, features(&ridge.map), Uncertainty::default())
-                    .forecast(rows, machine, reading))
-            }
-            Learner::Linear(linear) => {
-                let ridge = Ridge { lambda: linear.lambda, ..Ridge::new(linear.map.clone()) };
-                let shape = ridge.shape(source, features(&linear.map), Uncertainty::default());
-                Ok(shape.forecast_held(rows, machine, reading, linear.plan(source)?))
-            }
-        }
-    }
-
-    fn fit_with(
-        &self,
-        engine: &Engine,
-        source: &dyn Source,
-        sample: &Sample,
-        start: Option<&Model>,
-        known: Uncertainty,
-    ) -> Result<Model> {
-        match self {
-            Learner::Ridge(ridge) => ridge.fit_knowing(engine, source, sample, known),
-            Learner::Linear(linear) => {
-                let has_same = |model: &&Model| linear.can_start_from(model, source.target());
-                if start.is_some() && start.filter(has_same).is_none() {
-                    let text =
-                        "the model to start from has other features or outputs: the fit starts from nothing";
-                    engine.tell(&Event::Warning { text })?;
-                }
-                linear.fit_knowing(engine, source, sample, start.filter(has_same), known)
-            }
-        }
-    }
-}
-
-/// `most` features, or one for each distinct row where that is less (an even number): beyond that, features cost more than
-/// the exact kernel would.
-pub(super) fn default_features(most: usize, sample: &Sample) -> usize {
-    if !sample.is_whole() {
-        return most;
-    }
-    most.min(sample.len().next_multiple_of(2)).max(32)
+/// Landmarks at most: fewer of long rows.
+fn most_landmarks(columns: usize) -> usize {
+    (LANDMARK_NUMBERS / columns.max(1)).clamp(FIRST, LANDMARKS)
 }

@@ -278,6 +278,8 @@ impl Conjugate<'_> {
         let outputs = self.outputs();
         let limits = Limits { tolerance: ROUGH.max(self.limits.tolerance), ..self.limits };
         let mut points: Vec<CurvePoint> = Vec::new();
+        // λ whose steps ended for another reason than a small residual, and the residual.
+        let mut rough: Vec<(f64, f64)> = Vec::new();
         let mut best: Option<(CurvePoint, Vectors)> = None;
         let mut start: Option<Vectors> = None;
         for (number, lambdas) in grid.chunks(LAMBDAS_TOGETHER).enumerate() {
@@ -303,6 +305,9 @@ impl Conjugate<'_> {
                 }
                 let point = CurvePoint { lambda: lambdas[l], error };
                 points.push(point);
+                let unsettled = columns[l * outputs..(l + 1) * outputs].iter();
+                let unsettled = unsettled.filter(|column| column.stop() != Stop::Residual);
+                rough.extend(unsettled.map(|column| (lambdas[l], column.residual())));
                 if best.as_ref().is_none_or(|(best, _)| error < best.error) {
                     let solutions = &columns[l * outputs..(l + 1) * outputs];
                     best = Some((point, solutions.iter().map(|c| c.solution().to_vec()).collect()));
@@ -323,7 +328,16 @@ impl Conjugate<'_> {
         points.reverse();
         let least = points.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
         let chosen = points.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
-        Ok((chosen.map_or(0.0, |point| point.lambda), points, best.map(|(_, start)| start)))
+        let lambda = chosen.map_or(0.0, |point| point.lambda);
+        let residual = rough.iter().filter(|(at, _)| *at == lambda).map(|(_, r)| *r).fold(0.0, f64::max);
+        if residual > 0.0 {
+            let text = format!(
+                "λ was chosen by errors of coefficients whose residual is {residual:.1e} instead of {:.1e}: another may be better; allow more steps, or give a λ",
+                limits.tolerance
+            );
+            self.tell(&Event::Warning { text: &text })?;
+        }
+        Ok((lambda, points, best.map(|(_, start)| start)))
     }
 
     /// The coefficients at one λ.
@@ -479,6 +493,10 @@ impl Operator for Equations<'_> {
         })?;
         self.errors = total.plain[count..].to_vec();
         Ok(self.centred(total.vectors(), &total.plain))
+    }
+
+    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
+        self.stream.engine.install(|| guide.lead(vectors))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::loss::{Pointwise, softmax};
 use crate::model::{Calibration, Decision, Head, Model, Outcome, Training};
 use crate::plan::Cost;
 use crate::solve::{Constant, Hinge, LinearSvm, MOST_FACTORED, Minimum, Newton, Passes, Stop, SvmSolution};
-use crate::source::{Source, Target};
+use crate::source::{Source, Target, entries_of_a_row};
 use crate::stat::Sample;
 use crate::sweep::BLOCK;
 use crate::{Encoder, Engine, Error, Event, Loss, MapSpec, Matrix, Result, Rows, Scalar};
@@ -93,9 +93,9 @@ impl Linear {
             }
             (true, false) => 0,
         };
-        let a_row =
-            source.stored_entries().map_or(source.input_dim() as u64, |stored| stored / rows.max(1) + 1);
-        let sample = capacity(&self.map, source.input_dim()) as u64 * a_row * 24;
+        let sample = (capacity(&self.map, source.input_dim()) as u64)
+            .saturating_mul(entries_of_a_row(source))
+            .saturating_mul(24);
         let peak_bytes = [held.bytes, beside, guide, sample, self.map.bytes(source.input_dim())]
             .into_iter()
             .fold(0, u64::saturating_add);

@@ -23,7 +23,7 @@ use crate::plan::{Cost, RidgeShape, Way};
 use crate::random::Stream;
 use crate::solve::pcg::Limits;
 use crate::solve::{Normal, Path, Solution};
-use crate::source::{Batch, Source, Target};
+use crate::source::{Batch, Source, Target, entries_of_a_row};
 use crate::stat::{Gram, Sample};
 use crate::sweep::sweep;
 use crate::{
@@ -174,11 +174,15 @@ impl Ridge {
 
     /// What fitting will cost within so many bytes: what does not fit as sums is solved by conjugate gradients, if the solver may be chosen.
     pub fn plan_within(&self, source: &dyn Source, limit: u64) -> Result<Cost> {
+        Ok(self.knowing_way(source, Uncertainty::default(), limit)?.cost())
+    }
+
+    /// How the equations of a model that knows so much of its errors are solved within so many bytes.
+    pub(super) fn knowing_way(&self, source: &dyn Source, known: Uncertainty, limit: u64) -> Result<Way> {
         self.lambda.validate()?;
         self.solver.validate()?;
         self.map.validate()?;
-        let features = self.map.output_dim(source.input_dim());
-        Ok(self.way(source, features, Uncertainty::default(), limit)?.cost())
+        self.way(source, self.map.output_dim(source.input_dim()), known, limit)
     }
 
     /// How the equations are solved within so many bytes: by sums, where the model is to know what only these tell.
@@ -202,6 +206,7 @@ impl Ridge {
             map: self.map.clone(),
             features,
             inputs: source.input_dim(),
+            entries: entries_of_a_row(source),
             outputs: source.target().outputs(),
             folds: known.folds(self.lambda, Loss::Squares, source.target()),
             scalar_bytes: source.scalar_bytes(),

@@ -34,10 +34,17 @@ fn steps(guide: Preconditioner) -> f64 {
     }
 }
 
+/// Rows that are expected where nobody knows.
+const UNKNOWN: f64 = 1e6;
+
 /// How a fit by conjugate gradients would go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Conjugate {
     pub(crate) guide: Preconditioner,
+    /// Passes in which products are made, residuals anew among them.
+    pub(crate) steps: f64,
+    /// Multiply-adds of the guide.
+    pub(crate) to_guide: f64,
     pub(crate) cost: Cost,
 }
 
@@ -70,7 +77,7 @@ impl RidgeShape {
     pub(crate) fn way(&self, solver: Solver, limit: u64) -> Way {
         let (gram, passes) = (self.cost(), self.conjugate(limit));
         let total = |cost: &Cost| {
-            let millions = self.rows.unwrap_or(0) as f64 / 1e6;
+            let millions = self.rows.map_or(UNKNOWN, |n| n as f64) / 1e6;
             millions * cost.multiply_adds_per_million_rows + cost.multiply_adds_to_solve
         };
         // What fits in neither way is refused as sums: the usual ones.
@@ -83,7 +90,7 @@ impl RidgeShape {
     }
 
     /// Right sides that are solved at once.
-    fn sides(&self) -> f64 {
+    pub(super) fn sides(&self) -> f64 {
         self.outputs as f64 * if self.folds > 1 { TOGETHER as f64 } else { 1.0 }
     }
 
@@ -94,7 +101,7 @@ impl RidgeShape {
     /// Bytes at the peak: beside a sample, what its certificate is measured with, or the map while it is made, or the solver at work with its guide.
     fn peak(&self, guide: Preconditioner) -> f64 {
         let f = |n: usize| n as f64;
-        let (d, features, scalar) = (f(self.inputs), f(self.features), f(self.scalar_bytes));
+        let (entries, features, scalar) = (self.entries as f64, f(self.features), f(self.scalar_bytes));
         let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
         // Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
         let vectors = self.sides() * features * 8.0 * if self.has_many_groups() { 9.0 } else { 8.0 };
@@ -105,7 +112,7 @@ impl RidgeShape {
         };
         let values = rows(BLOCK) * (3.0 * self.sides() + 4.0) * 8.0;
         let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
-        let (sample, certificate) = (sampled * d * (16.0 + 8.0), 512.0 * features * 8.0);
+        let (sample, certificate) = (sampled * entries * (16.0 + 8.0), 512.0 * features * 8.0);
         let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
         let solver = kept + vectors + features_at_once + values + self.guide_bytes(guide);
         sample + made.max(kept + certificate).max(solver)
@@ -144,7 +151,7 @@ impl RidgeShape {
 
     /// Multiply-adds of one pass over a row.
     fn pass(&self) -> f64 {
-        self.features as f64 * (self.inputs as f64 + 2.0 * self.sides())
+        self.to_make_a_row() + 2.0 * self.features as f64 * self.sides()
     }
 
     /// Multiply-adds of making a guide, given the rows.
@@ -162,7 +169,7 @@ impl RidgeShape {
 
     /// The guide to begin with: a sample, if its square fits and costs no more than a few hundred passes; random vectors; for features that are mostly zero, the diagonal.
     pub(crate) fn conjugate(&self, limit: u64) -> Conjugate {
-        let rows = self.rows.map_or(1e6, |n| n as f64);
+        let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
         let sample = Preconditioner::Sample;
         let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass();
         let guide = if self.has_room(sample, limit) && is_cheap {
@@ -175,7 +182,7 @@ impl RidgeShape {
         };
         // Every group of λ to a ten-thousandth, two of three groups; then the one.
         let groups = if self.folds > 1 { 2.0 } else { 0.0 };
-        let steps = steps(guide) * (1.0 + 0.7 * groups);
+        let steps = 1.1 * steps(guide) * (1.0 + 0.7 * groups);
         let once = self.to_make(guide, rows);
         let per_row = match guide {
             Preconditioner::Nystrom { .. } => once / rows,
@@ -183,10 +190,12 @@ impl RidgeShape {
         };
         Conjugate {
             guide,
+            steps,
+            to_guide: once,
             cost: Cost {
-                // Residuals anew, and the sample, the sides and the guide.
-                passes: (1.1 * steps).ceil() as u32 + 3,
-                multiply_adds_per_million_rows: 1e6 * (1.1 * steps * self.pass() + per_row),
+                // Besides the sample, the sides and the guide.
+                passes: steps.ceil() as u32 + 3,
+                multiply_adds_per_million_rows: 1e6 * (steps * self.pass() + per_row),
                 multiply_adds_to_solve: once - per_row * rows,
                 peak_bytes: self.peak(guide) as u64,
             },

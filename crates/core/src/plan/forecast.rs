@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cg::Conjugate;
 use super::{Cost, Machine, Rates, RidgeShape};
 use crate::Method;
 
@@ -60,6 +61,27 @@ impl RidgeShape {
         }
     }
 
+    /// The same by conjugate gradients: rows are mapped in every pass, and meet vectors there and back.
+    pub(crate) fn forecast_passes(
+        &self,
+        rows: u64,
+        machine: &Machine,
+        reading: f64,
+        plan: &Conjugate,
+    ) -> Forecast {
+        let rates = machine.of(self.scalar_bytes);
+        let (look, made) = self.made(rows as f64, rates, reading);
+        let met = 2.0 * rows as f64 * self.features as f64 * self.sides() / rates.sums;
+        let pass = look + made + met;
+        let phases = vec![
+            phase("columns", look),
+            phase("sides", pass),
+            phase("guide", look + plan.to_guide / rates.sums),
+            phase("solve", plan.steps * pass),
+        ];
+        Forecast { features: self.features, cost: plan.cost, phases }
+    }
+
     /// The same for a loss whose features are held and visited again and again; steps are not known beforehand, so that its time is a guess.
     pub(crate) fn forecast_held(&self, rows: u64, machine: &Machine, reading: f64, cost: Cost) -> Forecast {
         let rates = machine.of(self.scalar_bytes);
@@ -78,14 +100,18 @@ impl RidgeShape {
 
     /// Seconds to look at rows and to make their features.
     fn made(&self, n: f64, rates: &Rates, reading: f64) -> (f64, f64) {
-        let (d, features) = (self.inputs as f64, self.features as f64);
-        let (products, made) = match self.map.method {
-            Method::Exact => (0.0, 0.0),
+        let (entries, features) = (self.entries as f64, self.features as f64);
+        let is_sparse = self.entries < self.inputs as u64;
+        let products = if is_sparse { rates.sparse } else { rates.products };
+        let seconds = match self.map.method {
+            Method::Exact => 0.0,
             // Kernel values, and a triangular product to whiten them.
-            Method::Landmarks { .. } => (n * features * (d + features / 2.0), n * features / 2.0),
-            _ => (n * d * (features / 2.0), n * features),
+            Method::Landmarks { .. } => {
+                features * (entries / products + features / 2.0 / rates.products + 0.5 / rates.features)
+            }
+            _ => features * (entries / 2.0 / products + 1.0 / rates.features),
         };
-        (reading + n * d / rates.entries, products / rates.products + made / rates.features)
+        (reading + n * entries / rates.entries, n * seconds)
     }
 }
 
@@ -101,13 +127,15 @@ mod tests {
     /// One multiply-add a second makes seconds of counts.
     #[test]
     fn seconds_are_counts_over_rates() {
-        let rates = Rates { products: 1.0, features: 1.0, sums: 1.0, entries: 1.0, streamed: 1.0 };
+        let rates =
+            Rates { products: 1.0, sparse: 1.0, features: 1.0, sums: 1.0, entries: 1.0, streamed: 1.0 };
         let machine = Machine { threads: 1, single: rates, double: rates, band: 1.0, factor: 1.0 };
         let map = MapSpec { features: 10, ..MapSpec::fourier(Kernel::gaussian(1.0)) };
         let shape = RidgeShape {
             map,
             features: 10,
             inputs: 3,
+            entries: 3,
             outputs: 1,
             folds: 5,
             scalar_bytes: 4,

@@ -13,7 +13,7 @@ use crate::content::{ContentHash, hashes};
 use crate::linalg::{Band, Cholesky};
 use crate::random::{Draws, Stream};
 use crate::stat::{Gram, Moments};
-use crate::{Engine, Kernel, MapSpec, Matrix, Result, Rows, Scalar};
+use crate::{Csr, Engine, Kernel, MapSpec, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Rates of a machine with some number of threads, by the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,8 @@ pub struct Machine {
 pub struct Rates {
     /// Multiply-adds of rows with frequencies.
     pub products: f64,
+    /// The same of sparse rows.
+    pub sparse: f64,
     /// Features made of phases.
     pub features: f64,
     /// Multiply-adds of sums of products of features.
@@ -105,6 +107,22 @@ impl Rates {
         let product = (ROWS * FEATURES / 2) as f64;
         let rest = (few - narrow as f64 * a_column).max(few * 0.1);
 
+        // Every eighth entry of a wide row.
+        let map = MapSpec { features: FEATURES, ..MapSpec::fourier(Kernel::gaussian(1.0)) }.build(wide)?;
+        let mut thin = Csr::empty(wide);
+        let entries =
+            |i: usize| (i % 8..wide).step_by(8).map(|j| (j as u32, T::from_f64(1.0 / (1 + j) as f64)));
+        (0..ROWS).for_each(|i| thin.push_row(entries(i)));
+        let thin = OwnedRows::Sparse(thin);
+        let out = out.sized(ROWS * FEATURES);
+        let seconds_of_sparse = engine.install(|| {
+            rate(1.0, || {
+                map.apply_in_parallel(&thin.view(), out, false);
+                Ok(())
+            })
+        });
+        let sparse = product * (wide / 8) as f64 / (1.0 / seconds_of_sparse? - rest).max(few * 0.01);
+
         let z = uniform::<T>(FEATURES);
         let y = Matrix::zeros(ROWS, 1);
         let mut packed = Aligned::default();
@@ -125,7 +143,8 @@ impl Rates {
                 Ok(())
             })
         })?;
-        let held = Matrix::<T>::zeros(8, 1 << 20);
+        // Memory that was never written to is one page of zeros, which no cache misses.
+        let held = Matrix::from_fn(8, 1 << 20, |i, j| T::from_f64((i + j % 7) as f64));
         let streamed = engine.install(|| {
             rate(held.as_slice().len() as f64, || {
                 let sum = |row: usize| held.row(row).iter().map(|z| z.to_f64()).sum::<f64>();
@@ -134,7 +153,7 @@ impl Rates {
             })
         })?;
         let (products, features) = (product / a_column, (ROWS * FEATURES) as f64 / rest);
-        Ok(Rates { products, features, sums, entries, streamed })
+        Ok(Rates { products, sparse, features, sums, entries, streamed })
     }
 }
 
@@ -167,7 +186,8 @@ mod tests {
         // Ten times what is promised: tests share the machine.
         assert!(started.elapsed().as_secs_f64() < 10.0);
         for rates in [machine.single, machine.double] {
-            for rate in [rates.products, rates.features, rates.sums, rates.entries, rates.streamed] {
+            let Rates { products, sparse, features, sums, entries, streamed } = rates;
+            for rate in [products, sparse, features, sums, entries, streamed] {
                 assert!(rate > 1e4 && rate.is_finite(), "{machine:?}");
             }
         }

@@ -11,9 +11,9 @@ mod strategy;
 use bochner_simd::TILE;
 use serde::{Deserialize, Serialize};
 
-use crate::MapSpec;
 use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
+use crate::{MapSpec, Method};
 
 pub(crate) use self::cg::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way};
 pub use self::forecast::{Forecast, Phase};
@@ -50,6 +50,8 @@ pub struct RidgeShape {
     pub features: usize,
     /// Columns of the rows, d.
     pub inputs: usize,
+    /// Entries of a row that are stored: d, or fewer where rows are sparse.
+    pub entries: u64,
     /// Target columns, t.
     pub outputs: usize,
     /// Partial sums kept: one for each fold, one without cross-validation.
@@ -64,7 +66,7 @@ impl RidgeShape {
     /// Predicts the cost; saturates instead of overflowing, so that absurd shapes are refused, not wrapped.
     pub fn cost(&self) -> Cost {
         let f = |n: usize| n as f64;
-        let (d, t, scalar) = (f(self.inputs), f(self.outputs), f(self.scalar_bytes));
+        let (entries, t, scalar) = (self.entries as f64, f(self.outputs), f(self.scalar_bytes));
         let features = f(self.features);
         let square = features * features * 8.0;
         // Tiles of the upper triangle, whole ones.
@@ -83,16 +85,27 @@ impl RidgeShape {
         let solve = if self.folds > 1 { 2.0 * square + 3.0 * features * 21.0 * t * 8.0 } else { square };
         // The sample as (index, value) entries and dense beside it, and what its certificate is measured with.
         let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
-        let sample = sampled * d * (16.0 + 8.0) + 512.0 * features * 8.0;
+        let sample = sampled * entries * (16.0 + 8.0) + 512.0 * features * 8.0;
         let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
         Cost {
             passes: 2,
-            multiply_adds_per_million_rows: 1e6 * features * (d + features / 2.0 + t),
+            multiply_adds_per_million_rows: 1e6 * (self.to_make_a_row() + features * (features / 2.0 + t)),
             // A band form for each fold; a Cholesky factor and the trace of its inverse at the end.
             multiply_adds_to_solve: (if self.folds > 1 { f(self.folds) * 2.0 / 3.0 } else { 0.0 }
                 + 1.0 / 3.0)
                 * features.powi(3),
             peak_bytes: (sample + made.max(kept + sums + targets + block.max(solve))) as u64,
+        }
+    }
+}
+
+impl RidgeShape {
+    /// Multiply-adds to make the features of a row: with frequencies or landmarks, and a triangle that whitens these.
+    fn to_make_a_row(&self) -> f64 {
+        let (entries, features) = (self.entries as f64, self.features as f64);
+        match self.map.method {
+            Method::Landmarks { whiten: true, .. } => features * (entries + features / 2.0),
+            _ => features * entries,
         }
     }
 }
@@ -147,6 +160,7 @@ mod tests {
             map,
             features: huge,
             inputs: huge,
+            entries: u64::MAX,
             outputs: huge,
             folds: 5,
             scalar_bytes: 8,

@@ -6,6 +6,7 @@
 //! The k smallest of a fixed hash are a uniform sample without replacement, whatever the order of rows and however they are
 //! split: merging keeps the k smallest of both. Rows of weight 0 are passed over.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Statistic;
@@ -144,6 +145,15 @@ impl Sample {
         }
     }
 
+    /// The sample that a smaller capacity would have given.
+    pub(crate) fn cut(&self, capacity: usize) -> Cow<'_, Sample> {
+        if capacity >= self.capacity {
+            return Cow::Borrowed(self);
+        }
+        let rows = self.rows.iter().take(capacity).map(|(hash, row)| (*hash, row.clone())).collect();
+        Cow::Owned(Sample { capacity, rows, hash: self.hash.clone(), ..*self })
+    }
+
     /// Columns of the rows.
     pub fn columns(&self) -> usize {
         self.columns
@@ -238,6 +248,24 @@ mod tests {
         let mut reversed = values.clone();
         reversed.reverse();
         assert_eq!(content(&read(&reversed, &weights, 20)), content(&whole));
+    }
+
+    /// Rows among the smallest hashes are never dropped on the way.
+    #[test]
+    fn a_cut_sample_is_the_one_of_less_capacity() {
+        let values: Vec<f64> = (0..100).map(|i| f64::from(i * 7 % 60)).collect();
+        let weights: Vec<f64> = (0..100).map(|i| 1.0 + f64::from(i % 3)).collect();
+        for large in [30, 80] {
+            let whole = read(&values, &weights, large);
+            for capacity in [0, 1, 20, 29, 60, 61, 100] {
+                let (cut, small) = (whole.cut(capacity), read(&values, &weights, capacity.min(large)));
+                assert_eq!(content(&cut), content(&small), "{large} to {capacity}");
+                assert_eq!(
+                    (cut.is_whole(), cut.population(), cut.distinct()),
+                    (small.is_whole(), small.population(), small.distinct())
+                );
+            }
+        }
     }
 
     #[test]

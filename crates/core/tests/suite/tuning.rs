@@ -3,8 +3,8 @@
 use bochner::encode::Precision;
 use bochner::learn::{Enough, Plan};
 use bochner::{
-    Arrays, Auto, EngineSpec, ExactRidge, Kernel, KernelChoice, Lambda, Loss, Matrix, Method, Model, Rows,
-    Target,
+    Arrays, Auto, EngineSpec, Error, ExactRidge, Kernel, KernelChoice, Lambda, Loss, MapSpec, Matrix, Method,
+    Model, Rows, Solver, Target,
 };
 use bochner_testkit::{Absolute, Chance, assert_close, assert_same_bits};
 
@@ -170,4 +170,85 @@ fn weights_settle_what_repetition_settles() {
     let weighted = auto.fit(&engine(2), &arrays).unwrap();
     let repeated = auto.fit(&engine(2), &(&repeated, &targets)).unwrap();
     assert_eq!(plan(&weighted).fit, plan(&repeated).fit);
+}
+
+/// More rows than a sample for Fourier features holds, fewer than one for landmarks does: the search looks at more of them than the fit that follows from the plan, and the model is the same.
+#[test]
+fn a_plan_of_more_rows_than_are_sampled_is_the_model_again() {
+    let (x, y) = waves(9000, 0.5, 0.5, 5);
+    let model = gaussian().fit(&engine(2), &(&x, &y)).unwrap();
+    let replayed = plan(&model).fit.fit(&engine(1), &(&x, &y)).unwrap();
+    assert_same_bits(replayed.coefficients().as_slice(), model.coefficients().as_slice());
+    assert_same_bits(replayed.intercept(), model.intercept());
+}
+
+/// Rows that become landmarks in the end are not first compared as landmarks, whichever side of the search's own limit they are on.
+#[test]
+fn a_few_more_rows_have_the_kernel_itself_too() {
+    for n in [1000, 1500] {
+        let (x, y) = waves(n, 1.0, 0.1, 9);
+        let model = gaussian().fit(&engine(2), &(&x, &y)).unwrap();
+        assert_eq!(plan(&model).enough, Enough::Exact, "{n}");
+    }
+}
+
+/// Conjugate gradients do not know the error of every fold: D is the usual one, and the plan says so.
+#[test]
+fn conjugate_gradients_take_the_usual_size() {
+    let (x, y) = waves(2500, 1.0, 0.1, 9);
+    let kernel = KernelChoice::Given(Kernel::gaussian(0.3));
+    let auto = Auto { kernel, solver: Solver::cg(), ..gaussian() };
+    let model = auto.fit(&engine(2), &(&x, &y)).unwrap();
+    assert_eq!(plan(&model).enough, Enough::Given);
+    assert_eq!(model.map().output_dim(), 2048);
+}
+
+/// Which solver was taken is in the plan: a machine of more memory would take another.
+#[test]
+fn the_solver_that_was_taken_is_in_the_plan() {
+    let (x, y) = waves(600, 1.0, 0.1, 9);
+    let auto = Auto {
+        kernel: KernelChoice::Given(Kernel::gaussian(0.3)),
+        features: Some(1024),
+        lambda: Lambda::Given { value: 1e-4 },
+        ..gaussian()
+    };
+    let of = |limit| {
+        let engine = EngineSpec { memory_limit: Some(limit), ..EngineSpec::default() }.build();
+        plan(&auto.fit(&engine, &(&x, &y)).unwrap()).fit.solver
+    };
+    assert_eq!(of(1 << 30), Solver::Gram);
+    assert_eq!(of(18 << 20), Solver::cg());
+}
+
+/// A start has the kernel and the size of its model where these are left open; a model of another family, or squares, have no use for one.
+#[test]
+fn a_start_settles_what_is_open() {
+    let (x, y) = waves(1200, 1.0, 0.1, 9);
+    let fourier = MapSpec::fourier(Kernel::gaussian(1.0)).method;
+    let huber = Auto { loss: "huber".parse().unwrap(), method: Some(fourier), ..gaussian() };
+    let start =
+        Auto { kernel: KernelChoice::Given(Kernel::gaussian(0.77)), features: Some(200), ..huber.clone() };
+    let start = start.fit(&engine(2), &(&x, &y)).unwrap();
+    let from = |auto: &Auto| auto.fit_from(&engine(2), &(&x, &y), Some(&start)).unwrap();
+    let warm = from(&huber);
+    assert_eq!(warm.map().spec(), start.map().spec());
+    let laplace = from(&Auto { kernel: "laplace".parse().unwrap(), features: Some(200), ..huber.clone() });
+    assert!(matches!(laplace.map().spec().kernel, Kernel::Laplace { .. }));
+    let squares = from(&Auto { loss: Loss::Squares, features: Some(200), ..huber });
+    assert_ne!(squares.map().spec().kernel, start.map().spec().kernel);
+}
+
+/// What does not fit with 2,048 features may fit with fewer, where D is left to the data.
+#[test]
+fn an_open_size_is_refused_only_if_the_smallest_does_not_fit() {
+    let (x, y) = waves(5000, 1.0, 0.1, 9);
+    let auto = Auto { kernel: KernelChoice::Given(Kernel::gaussian(0.3)), ..gaussian() };
+    let fit = |limit| {
+        let engine = EngineSpec { memory_limit: Some(limit), ..EngineSpec::default() }.build();
+        auto.fit(&engine, &(&x, &y))
+    };
+    let model = fit(60 << 20).unwrap();
+    assert!(model.map().output_dim() < 2048);
+    assert!(matches!(fit(1 << 20), Err(Error::Memory { .. })));
 }

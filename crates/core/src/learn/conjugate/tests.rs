@@ -61,6 +61,7 @@ impl Case<'_> {
             map: map.clone(),
             features: map.output_dim(source.input_dim()),
             inputs: source.input_dim(),
+            entries: source.input_dim() as u64,
             outputs: source.target().outputs(),
             folds: 1,
             scalar_bytes: source.scalar_bytes(),

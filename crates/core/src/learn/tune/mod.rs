@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::outlook::Outlook;
 pub(super) use self::size::{Grown, Growth, Step};
 pub use self::width::Family;
-pub(super) use self::width::{Settled, WidthSearch, search_seconds};
+pub(super) use self::width::{Settled, WidthSearch, search_bytes, search_seconds};
 use super::Auto;
 use crate::plan::bytes;
 use crate::{Kernel, Model};

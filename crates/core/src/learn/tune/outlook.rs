@@ -14,6 +14,8 @@ pub struct Outlook {
     pub rows: u64,
     /// Seconds to find the kernel.
     pub search: f64,
+    /// Bytes at its peak.
+    pub search_bytes: u64,
     /// From the smallest D to the largest; one if D is given.
     pub fits: Vec<Forecast>,
     /// Bytes that may be used.
@@ -46,10 +48,10 @@ impl Outlook {
         (sum(allowed.min(2)), sum(allowed))
     }
 
-    /// Bytes at the peak of the largest fit that is allowed; of the smallest, if none is.
+    /// Bytes at the peak of the search and of the largest fit that is allowed; of the smallest, if none is.
     pub fn peak_bytes(&self) -> u64 {
         let last = self.allowed().saturating_sub(1);
-        self.fits.get(last).map_or(0, |fit| fit.cost.peak_bytes)
+        self.fits.get(last).map_or(0, |fit| fit.cost.peak_bytes).max(self.search_bytes)
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::{Clock, Enough, LeftOut};
 use crate::plan::Cost;
-use crate::{Engine, Model, Result};
+use crate::{Engine, Error, Model, Result};
 
 /// Multiply-adds that are done without being asked to: about a minute of two processor cores.
 pub(super) const WORK: f64 = 4e12;
@@ -104,7 +104,11 @@ impl Growth<'_> {
                 }
             }
             (work, started) = (work + self.work(next)?, Instant::now());
-            let tried = Tried::new(next, fit(next)?);
+            let tried = match fit(next) {
+                // More than was foretold: what there is stays.
+                Err(Error::Memory { needed, limit, .. }) => break Enough::Memory { needed, limit },
+                fitted => Tried::new(next, fitted?),
+            };
             note(&tried);
             let (Some(before), Some(after)) = (&best.left_out, &tried.left_out) else {
                 break Enough::Most;

@@ -86,6 +86,29 @@ pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usiz
     families as f64 * (first.0 + FACTORS.len() as f64 * first.1 + second.0 + second.1) + 5.0 * second.1
 }
 
+/// Bytes that the search takes: those of its second look, and of the rows that it is at.
+pub(in crate::learn) fn search_bytes(given: Option<usize>, rows: u64, columns: usize, limit: u64) -> u64 {
+    let rows = rows.min(SECOND.1 as u64) as usize;
+    let (_, bytes) = looked_at(SECOND.0, rows, rows, given, limit);
+    bytes.saturating_add(8 * rows as u64 * columns as u64)
+}
+
+/// Features of a look at some rows, fewer where these are few, D is given as less, or half of the memory is; and the bytes that they take.
+fn looked_at(wanted: usize, rows: usize, all: usize, given: Option<usize>, limit: u64) -> (usize, u64) {
+    let mut features = wanted.min((all / 2).next_multiple_of(2)).max(32);
+    if let Some(given) = given {
+        features = features.min(given.next_multiple_of(2));
+    }
+    // Features, their packed copy, phases; sums and what is made of them.
+    let needed = |features: usize| {
+        8 * features as u64 * (3 * rows.min(BLOCK) as u64 + rows as u64 + 9 * features as u64)
+    };
+    while features > 32 && needed(features) > limit / 2 {
+        features = (features / 2).next_multiple_of(2);
+    }
+    (features, needed(features))
+}
+
 /// The search for a kernel.
 pub(in crate::learn) struct WidthSearch<'a> {
     pub(in crate::learn) engine: &'a Engine,
@@ -97,6 +120,8 @@ pub(in crate::learn) struct WidthSearch<'a> {
     pub(in crate::learn) seed: u64,
     /// D, where it is given: a width is the best for so many.
     pub(in crate::learn) features: Option<usize>,
+    /// Whether landmarks may be taken instead of Fourier features.
+    pub(in crate::learn) may_be_landmarks: bool,
     pub(in crate::learn) clock: Clock,
 }
 
@@ -163,7 +188,7 @@ impl WidthSearch<'_> {
                         break;
                     }
                 }
-                if !is_exact && self.features.is_none() && !self.clock.is_past(0.25) {
+                if !is_exact && self.may_be_landmarks && !self.clock.is_past(0.25) {
                     landmarks = tell(look.trial(factor, Made::Landmarks)?)? < (1.0 - WORTH) * least;
                 }
             }
@@ -211,17 +236,8 @@ impl WidthSearch<'_> {
         let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
         let anchor = self.anchor(family);
         let rows = sample.rows(count);
-        let mut features = features.min((sample.len() / 2).next_multiple_of(2)).max(32);
-        if let Some(given) = self.features {
-            features = features.min(given.next_multiple_of(2));
-        }
-        // Features, their packed copy, phases; sums and what is made of them.
-        let needed = |features: usize| {
-            8 * features as u64 * (3 * count.min(BLOCK) as u64 + count as u64 + 9 * features as u64)
-        };
-        while features > 32 && needed(features) > self.engine.memory_limit() / 2 {
-            features = (features / 2).next_multiple_of(2);
-        }
+        let (features, _) =
+            looked_at(features, count, sample.len(), self.features, self.engine.memory_limit());
         let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
         let map = self.engine.install(|| spec.build(sample.columns()))?;
         // Of all families that are searched, maps are Fourier pairs.

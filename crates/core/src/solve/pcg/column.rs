@@ -135,7 +135,12 @@ impl Column {
 
     /// How small the residual is.
     fn weigh(&mut self, square: f64) {
-        let part = |now: f64, all: f64| if all > 0.0 { (now.max(0.0) / all).sqrt() } else { 0.0 };
+        let part = |now: f64, all: f64| match (now, all) {
+            // What is not a number is not small.
+            _ if now.is_nan() || all.is_nan() => f64::INFINITY,
+            _ if all > 0.0 => (now.max(0.0) / all).sqrt(),
+            _ => 0.0,
+        };
         let plain = part(dot(&self.residual, &self.residual), self.sizes.0);
         self.relative = plain.max(part(square, self.sizes.1));
     }

@@ -34,6 +34,9 @@ pub(crate) trait Operator {
 
     /// s − S·v of some outputs and vectors, from the rows.
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors>;
+
+    /// P⁻¹ of some vectors, each with its λ: on the threads that products are made on.
+    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors;
 }
 
 /// From a guide under which columns come on slowly to a better one, and whether there was one. The old one is handed over: there may be no room for both.
@@ -67,7 +70,7 @@ pub(crate) fn solve(
     told: &dyn Fn(usize, f64) -> Result<()>,
 ) -> Result<()> {
     begin(operator, columns)?;
-    measure(columns, guide, limits.tolerance);
+    measure(operator, columns, guide, limits.tolerance);
     for step in 1..=limits.steps {
         let mut going: Vec<&mut Column> = columns.iter_mut().filter(|column| column.is_going()).collect();
         if going.is_empty() {
@@ -76,18 +79,19 @@ pub(crate) fn solve(
         let directions: Vec<&[f64]> = going.iter().map(|column| column.direction()).collect();
         let bent = operator.apply(&directions)?;
         going.iter_mut().zip(&bent).for_each(|(column, bent)| column.advance(bent));
-        lead(&mut going, guide, limits.tolerance);
+        lead(operator, &mut going, guide, limits.tolerance);
         let largest = going.iter().map(|column| column.residual()).fold(0.0, f64::max);
         let is_over = going.iter().all(|column| !column.is_going());
         if is_over || step % FRESH == 0 || step == limits.steps {
             refresh(operator, columns, guide, limits.tolerance)?;
-            let is_slow = columns.iter().any(|column| column.is_going() && column.gained() > SLOW);
-            if is_slow && step < limits.steps {
+            // Fewer steps tell nothing of a guide.
+            let is_round = step % FRESH == 0 && step < limits.steps;
+            if is_round && columns.iter().any(|column| column.is_going() && column.gained() > SLOW) {
                 let (other, is_better) = better(std::mem::replace(guide, Guide::Diagonal(Vec::new())))?;
                 *guide = other;
                 if is_better {
                     columns.iter_mut().filter(|column| column.is_going()).for_each(Column::restart);
-                    measure(columns, guide, limits.tolerance);
+                    measure(operator, columns, guide, limits.tolerance);
                 }
             }
             columns.iter_mut().for_each(|column| column.judge(PATIENCE));
@@ -111,12 +115,12 @@ fn begin(operator: &mut dyn Operator, columns: &mut [Column]) -> Result<()> {
 }
 
 /// How large sides are to a guide, and first directions.
-fn measure(columns: &mut [Column], guide: &Guide, tolerance: f64) {
+fn measure(operator: &dyn Operator, columns: &mut [Column], guide: &Guide, tolerance: f64) {
     let mut going: Vec<&mut Column> = columns.iter_mut().filter(|column| column.is_going()).collect();
     let sides: Vec<(&[f64], f64)> = going.iter().map(|column| (column.side(), column.lambda)).collect();
-    let led = guide.lead(&sides);
+    let led = operator.lead(guide, &sides);
     going.iter_mut().zip(&led).for_each(|(column, led)| column.measure(led));
-    lead(&mut going, guide, tolerance);
+    lead(operator, &mut going, guide, tolerance);
     for column in going {
         column.mark();
         column.settle(tolerance);
@@ -124,9 +128,9 @@ fn measure(columns: &mut [Column], guide: &Guide, tolerance: f64) {
 }
 
 /// P⁻¹ of the residuals, and with them the next directions.
-fn lead(going: &mut [&mut Column], guide: &Guide, tolerance: f64) {
+fn lead(operator: &dyn Operator, going: &mut [&mut Column], guide: &Guide, tolerance: f64) {
     let residuals: Vec<(&[f64], f64)> = going.iter().map(|column| (column.left(), column.lambda)).collect();
-    let led = guide.lead(&residuals);
+    let led = operator.lead(guide, &residuals);
     going.iter_mut().zip(&led).for_each(|(column, led)| column.turn(led, tolerance));
 }
 
@@ -137,7 +141,7 @@ fn refresh(operator: &mut dyn Operator, columns: &mut [Column], guide: &Guide, t
     let residuals = operator.fresh(&of)?;
     open.iter_mut().zip(residuals).for_each(|(column, residual)| column.replace(residual));
     let residuals: Vec<(&[f64], f64)> = open.iter().map(|column| (column.left(), column.lambda)).collect();
-    let led = guide.lead(&residuals);
+    let led = operator.lead(guide, &residuals);
     open.iter_mut().zip(&led).for_each(|(column, led)| column.confirm(led, tolerance));
     Ok(())
 }

@@ -19,6 +19,10 @@ impl Operator for Dense {
         Ok((0..vectors.len()).map(|k| (0..n).map(|i| product.row(i)[k]).collect()).collect())
     }
 
+    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
+        guide.lead(vectors)
+    }
+
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors> {
         let vectors: Vec<&[f64]> = of.iter().map(|(_, v)| *v).collect();
         let mut bent = self.apply(&vectors)?;
@@ -215,4 +219,22 @@ fn a_sketch_is_like_all_rows() {
     };
     let (there, back) = (ratio(&exact, &square), ratio(&square, &exact));
     assert!((0.6..1.6).contains(&there) && (0.6..1.8).contains(&back), "{there} {back}");
+}
+
+/// What is not a number is no small residual: the maximum of it and of a number is that number.
+#[test]
+fn a_residual_that_is_not_a_number_ends_in_no_success() {
+    for wild in [f64::NAN, f64::INFINITY] {
+        let mut matrix = Matrix::from_fn(4, 4, |i, j| if i == j { 1.0 + i as f64 } else { 0.0 });
+        matrix.row_mut(2)[2] = wild;
+        let sides = vec![vec![1.0; 4]];
+        let mut columns = vec![Column::new(0, 0.1, sides[0].clone(), None)];
+        let mut operator = Dense { matrix, sides, passes: 0 };
+        let mut guide = Guide::Diagonal(vec![1.0; 4]);
+        let better = &mut |guide| Ok((guide, false));
+        let limits = Limits { tolerance: 1e-6, steps: 40 };
+        solve(&mut operator, &mut columns, &mut guide, better, limits, &|_, _| Ok(())).unwrap();
+        assert_ne!(columns[0].stop(), Stop::Residual, "{wild}");
+        assert!(!(columns[0].residual() <= 1e-6), "{wild}");
+    }
 }

@@ -1,0 +1,100 @@
+//! What can be told before the rows are read: whether a fit is in order, what it costs, how long it takes.
+
+use super::{Auto, KernelChoice, Sizes};
+use crate::certify::capacity;
+use crate::learn::tune::{Outlook, search_bytes, search_seconds};
+use crate::plan::{Cost, Machine};
+use crate::source::{Source, entries_of_a_row};
+use crate::sweep::BLOCK;
+use crate::{Engine, Error, Result};
+
+impl Auto {
+    /// What is given is in order, and fits; what is left to the data will fit with its fewest features.
+    pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        let (limit, rounded) = (engine.memory_limit(), self.rounded(source));
+        self.spec().validate()?;
+        let smallest = match self.sizes_of(source, limit)? {
+            Sizes::One { fit, .. } => fit,
+            Sizes::Doubled { first, .. } => self.sized(&self.anchor(), first),
+        };
+        smallest.learner(self.anchor(), self.most_features()).check(engine, &rounded)?;
+        let needed = smallest.cost(&rounded, self.sampled(source), limit)?.peak_bytes;
+        let features = smallest.spec().output_dim(source.input_dim());
+        engine.check_memory(|| format!("a fit with {features} features"), needed)
+    }
+
+    /// What fitting will cost, as far as it can be told before the rows are seen; with 2,048 features where D is left to the data.
+    pub fn plan(&self, source: &dyn Source) -> Result<Cost> {
+        self.cost(&self.rounded(source), self.sampled(source), u64::MAX)
+    }
+
+    /// What a fit to rows in the precision of the features costs within so many bytes, beside a sample of so many rows, which may be more than its map needs.
+    pub(super) fn cost(&self, source: &dyn Source, sampled: usize, limit: u64) -> Result<Cost> {
+        let learner = self.learner(self.anchor(), self.most_features());
+        let mut cost = learner.plan_within(source, self.uncertainty, limit)?;
+        let (columns, rows) = (source.input_dim(), source.row_count().unwrap_or(u64::MAX));
+        let entries = |rows: u64| rows.saturating_mul(entries_of_a_row(source));
+        let mut add = |bytes: u64| cost.peak_bytes = cost.peak_bytes.saturating_add(bytes);
+        if sampled > capacity(learner.map(), columns) {
+            // An entry is a place and a number.
+            add(entries(rows.min(sampled as u64)).saturating_mul(16));
+        }
+        add(self.uncertainty.bytes(learner.map().output_dim(columns)));
+        if self.standardise {
+            add(entries(rows.min(BLOCK as u64)).saturating_mul(source.scalar_bytes() as u64));
+        }
+        Ok(cost)
+    }
+
+    /// What fitting will take on a machine, where a pass over the source takes `reading` seconds by itself: the search for a kernel, and a fit for each D that may be tried.
+    pub fn forecast(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        machine: &Machine,
+        reading: f64,
+    ) -> Result<Outlook> {
+        let (limit, rounded, kernel) = (engine.memory_limit(), self.rounded(source), self.anchor());
+        self.spec().validate()?;
+        let rows = source.row_count().ok_or_else(|| Error::Unsupported {
+            what: "a forecast for a source that does not know its rows".to_owned(),
+            reason: "time grows with them",
+            instead: "count them first",
+        })?;
+        let fits: Vec<Auto> = match self.sizes_of(source, limit)? {
+            Sizes::One { fit, .. } => vec![fit],
+            Sizes::Doubled { first, most } => {
+                let sizes = std::iter::successors(Some(first), |d| (*d < most).then(|| (2 * d).min(most)));
+                sizes.map(|features| self.sized(&kernel, features)).collect()
+            }
+        };
+        let sampled = self.sampled(source);
+        let fits = fits.iter().map(|fit| {
+            let learner = fit.learner(kernel.clone(), fit.most_features());
+            let told = learner.forecast(&rounded, rows, machine, reading, self.uncertainty, limit)?;
+            Ok(crate::plan::Forecast { cost: fit.cost(&rounded, sampled, limit)?, ..told })
+        });
+        let fits = fits.collect::<Result<Vec<_>>>()?;
+        let (search, bytes) = match self.kernel {
+            KernelChoice::Given(_) => (0.0, 0),
+            _ => (
+                search_seconds(self.families().len(), rows, source.input_dim(), machine),
+                search_bytes(self.features, rows, source.input_dim(), limit),
+            ),
+        };
+        let (memory_limit, budget) = (limit, self.budget);
+        Ok(Outlook { rows, search, search_bytes: bytes, fits, memory_limit, budget })
+    }
+
+    /// Rows that are sampled at most.
+    fn sampled(&self, source: &dyn Source) -> usize {
+        capacity(&self.largest(source.input_dim()), source.input_dim())
+    }
+
+    /// How D will be found, if all rows are distinct.
+    fn sizes_of(&self, source: &dyn Source, limit: u64) -> Result<Sizes> {
+        let rows = source.row_count().and_then(|n| usize::try_from(n).ok());
+        let distinct = rows.filter(|n| *n < self.sampled(source));
+        self.sizes(&self.anchor(), distinct, &self.rounded(source), limit)
+    }
+}
