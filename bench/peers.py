@@ -8,6 +8,7 @@ rows several times over. The plan is asked before each fit: seconds foretold ove
 """
 
 import argparse
+import ctypes
 import time
 import warnings
 from pathlib import Path
@@ -85,6 +86,7 @@ def foretold(name, x, y, gamma, options):
     for cv, features in ((False, options.features), (True, options.features), (True, options.features // 2)):
         model = KernelClassifier("gaussian", gamma=gamma, n_components=features, regularization="cv" if cv else 1e-5, n_jobs=THREADS)
         outlook = model.plan(x, y)
+        ctypes.CDLL(None).malloc_trim(0)  # what earlier fits have freed goes back to the system, or this one would be given it
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
         before = memory("VmRSS")
         start = time.perf_counter()

@@ -31,7 +31,7 @@ pub fn sweep<S: Statistic + Send>(
 ) -> Result<S> {
     engine.tell(&Event::Started { phase })?;
     let mut batches = source.open()?;
-    let (mut total, mut group, mut blocks, mut rows) = (None, None, 0, 0);
+    let (mut groups, mut rows) = (Groups::default(), 0);
     let (mut weighted, mut last) = (false, BLOCK);
     while let Some(batch) = batches.next(BLOCK)? {
         let found = if last == BLOCK { batch.rows.count() } else { last };
@@ -42,24 +42,49 @@ pub fn sweep<S: Statistic + Send>(
         engine.install(|| check(&batch, source))?;
         weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
         rows += batch.rows.count() as u64;
-        if blocks > 0 && blocks % GROUP == 0 {
-            fold(&mut total, group.take());
-        }
-        engine.install(|| absorb(group.get_or_insert_with(&zero), &batch));
-        blocks += 1;
+        engine.install(|| absorb(groups.next(&zero), &batch));
         engine.tell(&Event::Progress { phase, rows, fraction: batches.fraction() })?;
     }
-    fold(&mut total, group);
     engine.tell(&Event::Finished { phase })?;
-    total.filter(|_| weighted).ok_or(Error::NoRows)
+    groups.total().filter(|_| weighted).ok_or(Error::NoRows)
 }
 
-/// total = total + group.
-fn fold<S: Statistic>(total: &mut Option<S>, group: Option<S>) {
-    match (total.as_mut(), group) {
-        (Some(total), Some(group)) => total.merge(&group),
-        (None, group) => *total = group,
-        (Some(_), None) => {}
+/// Blocks in groups, and these folded from left to right.
+pub(crate) struct Groups<S> {
+    total: Option<S>,
+    group: Option<S>,
+    blocks: usize,
+}
+
+impl<S> Default for Groups<S> {
+    fn default() -> Self {
+        Groups { total: None, group: None, blocks: 0 }
+    }
+}
+
+impl<S: Statistic> Groups<S> {
+    /// What the next block is absorbed into.
+    pub(crate) fn next(&mut self, zero: impl Fn() -> S) -> &mut S {
+        if self.blocks > 0 && self.blocks.is_multiple_of(GROUP) {
+            self.fold();
+        }
+        self.blocks += 1;
+        self.group.get_or_insert_with(zero)
+    }
+
+    /// All groups, if there is one.
+    pub(crate) fn total(mut self) -> Option<S> {
+        self.fold();
+        self.total
+    }
+
+    /// total = total + group.
+    fn fold(&mut self) {
+        match (self.total.as_mut(), self.group.take()) {
+            (Some(total), Some(group)) => total.merge(&group),
+            (None, group) => self.total = group,
+            (Some(_), None) => {}
+        }
     }
 }
 

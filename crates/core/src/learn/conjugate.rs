@@ -1,4 +1,4 @@
-//! Ridge by conjugate gradients: rows are read and mapped in every step, features are never kept, and D² numbers only where they fit.
+//! Ridge by conjugate gradients: rows are read and mapped in every step, or once where their features can be kept, and D² numbers only where they fit.
 //!
 //! ```text
 //! pass 1   means, right sides, squares                   pass 2   the guide: sums of a sample of rows, or products with random vectors
@@ -10,8 +10,10 @@
 //! A guide under which ten steps do not divide the residual by ten is changed for a better one: a sample of rows for a sketch of all rows, a diagonal for random vectors, these for twice as many.
 //! `docs/book/solvers.md`.
 
+use super::kept::Kept;
 use super::ridge::{CurvePoint, FLAT, GRID, Lambda, Units};
 use super::streamed::{Job, Streamed, Visitor};
+use crate::engine::Check;
 use crate::linalg::dot;
 use crate::model::Outcome;
 use crate::plan::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, LAMBDAS_TOGETHER, RidgeShape};
@@ -40,6 +42,8 @@ pub(super) struct Conjugate<'a> {
     pub(super) limits: Limits,
     /// To begin with.
     pub(super) guide: Preconditioner,
+    /// Whether features are made once and kept.
+    pub(super) keeps: bool,
 }
 
 /// What a fit gave.
@@ -87,16 +91,13 @@ impl Conjugate<'_> {
     pub(super) fn fit(&self) -> Result<Found> {
         let quiet = self.engine.quiet();
         let coded = |batch: &Batch<'_>| self.units.targets(self.source.target(), batch);
-        let stream = |folds: usize| Streamed {
-            engine: &quiet,
-            source: self.source,
-            map: self.map,
-            targets: &coded,
-            unit: self.units.weight,
-            folds,
-        };
+        let (source, map, targets, unit) = (self.source, self.map, &coded, self.units.weight);
+        let anew = |folds: usize| Streamed { engine: &quiet, source, map, targets, unit, folds, kept: None };
         let folds = self.lambda.folds();
         self.tell(&Event::Started { phase: "sides" })?;
+        // Plain values of landmarks have no squares of features, which only these ask for.
+        let kept = self.keeps.then(|| Kept::of(&anew(folds), !self.needs_squares())).transpose()?;
+        let stream = |folds: usize| Streamed { kept: kept.as_ref(), ..anew(folds) };
         let (kept, left, rows, squares) = self.look(&stream(folds))?;
         let mut all = kept.clone();
         left.iter().for_each(|left| all.add(left));
@@ -137,6 +138,11 @@ impl Conjugate<'_> {
         self.shape.outputs
     }
 
+    /// Whether anybody asks for Σ w·z²: the size of features is what λ is measured in.
+    fn needs_squares(&self) -> bool {
+        self.guide == Preconditioner::Diagonal || matches!(self.lambda, Lambda::CrossValidated { .. })
+    }
+
     fn tell(&self, event: &Event<'_>) -> Result<()> {
         self.engine.tell(event)
     }
@@ -150,7 +156,7 @@ impl Conjugate<'_> {
             directions: &[],
             back: parts * each,
             plain: 1,
-            squares: true,
+            squares: self.needs_squares(),
             values: &|block, i, _, out| {
                 let weight = block.weights[i];
                 let first = if block.is_left_out(i) { each } else { 0 };
@@ -160,7 +166,7 @@ impl Conjugate<'_> {
                 out[parts * each] = f64::from(u8::from(weight > 0.0));
             },
         })?;
-        let vectors = total.vectors();
+        let vectors = total.vectors;
         let part = |k: usize| Sides {
             vectors: vectors[k * each..(k + 1) * each].to_vec(),
             plain: total.plain[k * each..(k + 1) * each].to_vec(),
@@ -211,7 +217,7 @@ impl Conjugate<'_> {
         let check = |_| self.tell(&Event::Alive);
         self.engine.install(|| {
             let sums = sums.0.total();
-            Guide::whole(Normal::new(sums, self.intercept).matrix, self.rounding(), false, &check)
+            self.whole(Normal::new(sums, self.intercept).matrix, false, &check)
         })
     }
 
@@ -232,7 +238,15 @@ impl Conjugate<'_> {
         };
         square.as_mut_slice().iter_mut().for_each(|s| *s /= whole.weight);
         let check = |_| self.tell(&Event::Alive);
-        self.engine.install(|| Guide::whole(square, self.rounding(), true, &check))
+        self.engine.install(|| self.whole(square, true, &check))
+    }
+
+    /// Of a matrix like S: a factor for the λ that is given, or a form for every λ.
+    fn whole(&self, matrix: Matrix<f64>, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
+        match self.lambda {
+            Lambda::Given { value } => Guide::factor(matrix, value, self.rounding(), is_sketch, check),
+            Lambda::CrossValidated { .. } => Guide::whole(matrix, self.rounding(), is_sketch, check),
+        }
     }
 
     fn rounding(&self) -> f64 {
@@ -247,7 +261,9 @@ impl Conjugate<'_> {
             Ok((Guide::Nystrom(nystrom), true))
         };
         match guide {
-            Guide::Whole { is_sketch: false, .. } if self.shape.has_room(Preconditioner::Sketch, limit) => {
+            Guide::Whole { is_sketch: false, .. } | Guide::Factor { is_sketch: false, .. }
+                if self.shape.has_room(Preconditioner::Sketch, limit) =>
+            {
                 drop(guide);
                 Ok((self.by_sketch(whole)?, true))
             }
@@ -467,7 +483,7 @@ impl Operator for Equations<'_> {
                 }
             },
         })?;
-        Ok(self.centred(total.vectors(), &total.plain))
+        Ok(self.centred(total.vectors, &total.plain))
     }
 
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors> {
@@ -492,7 +508,7 @@ impl Operator for Equations<'_> {
             },
         })?;
         self.errors = total.plain[count..].to_vec();
-        Ok(self.centred(total.vectors(), &total.plain))
+        Ok(self.centred(total.vectors, &total.plain))
     }
 
     fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {

@@ -7,6 +7,7 @@ mod conjugate;
 mod exact_ridge;
 mod exact_svm;
 mod held;
+mod kept;
 mod linear;
 mod pca;
 mod ridge;

@@ -279,7 +279,8 @@ impl Ridge {
             match self.way(source, map.output_dim(), known, engine.memory_limit())? {
                 Way::Gram(_) => self.by_sums(engine, source, &map, &units, known)?,
                 Way::Passes(plan) => {
-                    let (intercept, lambda, units, guide) = (self.intercept, self.lambda, &units, plan.guide);
+                    let (intercept, lambda, units) = (self.intercept, self.lambda, &units);
+                    let (guide, keeps) = (plan.guide, plan.keeps);
                     let (map, limits, shape) =
                         (&map, self.solver.limits(), self.shape(source, map.output_dim(), known));
                     let conjugate = Conjugate {
@@ -293,6 +294,7 @@ impl Ridge {
                         intercept,
                         limits,
                         guide,
+                        keeps,
                     };
                     (conjugate.fit()?, None, None)
                 }

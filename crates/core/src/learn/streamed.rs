@@ -1,4 +1,4 @@
-//! Features that are made anew in each pass over the rows and never kept.
+//! Features that are made anew in each pass over the rows, or met where they are kept.
 //!
 //! ```text
 //! reach(i, k) = z(i)·directionₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
@@ -9,6 +9,7 @@
 use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
 use rayon::prelude::*;
 
+use super::kept::{AnyFeatures, Kept};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
 use crate::random::Stream;
@@ -32,6 +33,8 @@ pub(super) struct Streamed<'a> {
     pub(super) unit: f64,
     /// Folds of which the first is left out; 1 for none.
     pub(super) folds: usize,
+    /// What was kept of the features, if there was room.
+    pub(super) kept: Option<&'a Kept<'a>>,
 }
 
 /// Rows of a batch beside their features.
@@ -69,14 +72,22 @@ pub(super) struct Job<'a> {
 }
 
 /// What a pass found.
-pub(super) struct Total {
-    /// Tile of columns by tile: vector by vector.
-    sums: Vec<f64>,
-    count: usize,
+pub(super) struct Passed {
+    /// Σ value·z, one vector for each of the values.
+    pub(super) vectors: Vectors,
     /// Σ of each value.
     pub(super) plain: Vec<f64>,
     /// Σ w·z² of each column.
     pub(super) squares: Vec<f64>,
+}
+
+/// The same on its way.
+struct Total {
+    /// Tile of columns by tile: vector by vector.
+    sums: Vec<f64>,
+    count: usize,
+    plain: Vec<f64>,
+    squares: Vec<f64>,
 }
 
 /// Columns that one thread sums at once.
@@ -117,7 +128,7 @@ impl Total {
     }
 
     /// Σ value·z, one vector for each of the values.
-    pub(super) fn vectors(&self) -> Vectors {
+    fn vectors(&self) -> Vectors {
         let mut out = vec![Vec::with_capacity(self.sums.len() / self.count.max(1)); self.count];
         for tile in self.sums.chunks((self.count * TILE).max(1)) {
             let width = tile.len() / self.count;
@@ -136,9 +147,36 @@ impl Total {
 
 impl Streamed<'_> {
     /// One pass.
-    pub(super) fn pass(&self, job: &Job<'_>) -> Result<Total> {
+    pub(super) fn pass(&self, job: &Job<'_>) -> Result<Passed> {
+        let total = match self.kept {
+            Some(kept) => self.pass_over(kept, job)?,
+            None => self.pass_anew(job)?,
+        };
+        let vectors = match self.kept {
+            Some(kept) => kept.sums(total.vectors()),
+            None => total.vectors(),
+        };
+        Ok(Passed { vectors, plain: total.plain, squares: total.squares })
+    }
+
+    /// One pass over what is kept.
+    fn pass_over(&self, kept: &Kept<'_>, job: &Job<'_>) -> Result<Total> {
         let features = self.map.output_dim();
-        let coefficients: Vec<f64> = job.directions.iter().flat_map(|d| d.iter().copied()).collect();
+        let directions = kept.directions(job.directions);
+        let directions: Vec<&[f64]> = directions.iter().map(Vec::as_slice).collect();
+        let job = &Job { directions: &directions, ..*job };
+        let coefficients: Vec<f64> = directions.concat();
+        let zero = || Total::zero(features, job);
+        kept.pass(self.engine, zero, |total, block, features| match features {
+            AnyFeatures::F32(z) => absorb_kept(&z.view(), block, job, &coefficients, total),
+            AnyFeatures::F64(z) => absorb_kept(&z.view(), block, job, &coefficients, total),
+        })
+    }
+
+    /// One pass over the rows.
+    fn pass_anew(&self, job: &Job<'_>) -> Result<Total> {
+        let features = self.map.output_dim();
+        let coefficients: Vec<f64> = job.directions.concat();
         let (mut single, mut double) = (Aligned::default(), Aligned::default());
         sweep(
             self.engine,
@@ -207,7 +245,7 @@ impl Streamed<'_> {
         }
     }
 
-    fn block(&self, batch: &Batch<'_>) -> Block {
+    pub(super) fn block(&self, batch: &Batch<'_>) -> Block {
         let left_out = if self.folds > 1 {
             let hash = ContentHash::new(self.map.spec().seed, Stream::Folds);
             let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
@@ -261,8 +299,7 @@ impl Streamed<'_> {
         memory: &mut Aligned<T>,
         total: &mut Total,
     ) {
-        let (width, count, isa) = (self.map.output_dim(), job.directions.len(), Isa::best());
-        let each = job.back + job.plain;
+        let (width, each) = (self.map.output_dim(), job.back + job.plain);
         let z = memory.sized(rows.count() * width);
         let mut values = vec![0.0; rows.count() * each];
         z.par_chunks_mut((CHUNK * width).max(1))
@@ -272,33 +309,83 @@ impl Streamed<'_> {
                 let first = chunk * CHUNK;
                 let here = rows.slice(first..rows.count().min(first + CHUNK));
                 self.map.apply(&here, z);
-                let mut reach = vec![0.0; here.count() * count];
-                let z = RowsRef { data: &*z, count: here.count(), stride: width };
-                project(isa, z, width, coefficients, &mut reach);
-                for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
-                    (job.values)(block, start + first + i, &reach[i * count..(i + 1) * count], values);
-                }
+                meet(z, width, start + first, block, job, coefficients, values);
             });
-        total.add_plain(&values);
-        let back: Vec<f64> =
-            values.chunks_exact(each.max(1)).flat_map(|row| row[..job.back].iter().copied()).collect();
-        let z = &*z;
-        let tile = |t: usize| {
-            let columns = t * TILE..width.min((t + 1) * TILE);
-            (RowsRef { data: &z[columns.start..], count: rows.count(), stride: width }, columns.len())
-        };
-        total.sums.par_chunks_mut((job.back * TILE).max(1)).enumerate().for_each(|(t, sums)| {
-            let (z, columns) = tile(t);
-            project_back(isa, z, columns, &back, sums);
-        });
-        total.squares.par_chunks_mut(TILE).enumerate().for_each(|(t, squares)| {
-            for i in 0..rows.count() {
-                let z = &z[i * width + t * TILE..];
-                let weight = block.weights[start + i];
-                squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
-            }
-        });
+        add_up(z, width, start, block, job, &values, total);
     }
+}
+
+/// A block of features that were kept, slab by slab as they would be made.
+fn absorb_kept<T: Scalar>(
+    rows: &Rows<'_, T>,
+    block: &Block,
+    job: &Job<'_>,
+    coefficients: &[f64],
+    total: &mut Total,
+) {
+    let dense = match rows {
+        Rows::Sparse(sparse) => return absorb_sparse(sparse, block, job, total),
+        Rows::Dense(dense) => dense,
+    };
+    let (width, each) = (dense.columns(), job.back + job.plain);
+    for start in (0..dense.rows()).step_by(slab(width)) {
+        let here = dense.slice(start..dense.rows().min(start + slab(width)));
+        let z = here.as_slice();
+        let mut values = vec![0.0; here.rows() * each];
+        z.par_chunks((CHUNK * width).max(1))
+            .zip(values.par_chunks_mut((CHUNK * each).max(1)))
+            .enumerate()
+            .for_each(|(chunk, (z, values))| {
+                meet(z, width, start + chunk * CHUNK, block, job, coefficients, values);
+            });
+        add_up(z, width, start, block, job, &values, total);
+    }
+}
+
+/// The values of some rows of features, from row `first` of the block on.
+fn meet<T: Scalar>(
+    z: &[T],
+    width: usize,
+    first: usize,
+    block: &Block,
+    job: &Job<'_>,
+    coefficients: &[f64],
+    values: &mut [f64],
+) {
+    let (count, rows) = (job.directions.len(), z.len() / width.max(1));
+    let mut reach = vec![0.0; rows * count];
+    project(Isa::best(), RowsRef { data: z, count: rows, stride: width }, width, coefficients, &mut reach);
+    for (i, values) in values.chunks_exact_mut((job.back + job.plain).max(1)).enumerate() {
+        (job.values)(block, first + i, &reach[i * count..(i + 1) * count], values);
+    }
+}
+
+/// Adds the features of a slab, times their values.
+fn add_up<T: Scalar>(
+    z: &[T],
+    width: usize,
+    start: usize,
+    block: &Block,
+    job: &Job<'_>,
+    values: &[f64],
+    total: &mut Total,
+) {
+    total.add_plain(values);
+    let (rows, each) = (z.len() / width.max(1), job.back + job.plain);
+    let back: Vec<f64> =
+        values.chunks_exact(each.max(1)).flat_map(|row| row[..job.back].iter().copied()).collect();
+    total.sums.par_chunks_mut((job.back * TILE).max(1)).enumerate().for_each(|(t, sums)| {
+        let columns = t * TILE..width.min((t + 1) * TILE);
+        let z = RowsRef { data: &z[columns.start..], count: rows, stride: width };
+        project_back(Isa::best(), z, columns.len(), &back, sums);
+    });
+    total.squares.par_chunks_mut(TILE).enumerate().for_each(|(t, squares)| {
+        for i in 0..rows {
+            let z = &z[i * width + t * TILE..];
+            let weight = block.weights[start + i];
+            squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
+        }
+    });
 }
 
 fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>, total: &mut Total) {

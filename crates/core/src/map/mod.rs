@@ -124,6 +124,25 @@ impl Map {
         }
     }
 
+    /// W, if features are those of landmarks, whitened: z = Wᵀk.
+    pub(crate) fn whitening(&self) -> Option<&Matrix<f64>> {
+        if let State::Landmarks(landmarks) = &self.state { landmarks.whitening() } else { None }
+    }
+
+    /// The same landmarks before they are whitened.
+    pub(crate) fn plain(&self) -> Option<Map> {
+        let (State::Landmarks(landmarks), Method::Landmarks { tolerance, choice, .. }) =
+            (&self.state, self.spec.method)
+        else {
+            return None;
+        };
+        landmarks.whitening()?;
+        let spec =
+            MapSpec { method: Method::Landmarks { whiten: false, tolerance, choice }, ..self.spec.clone() };
+        let state = State::Landmarks(Box::new(Landmarks::new(landmarks.rows().clone(), None)));
+        Some(Map { spec, state, ..*self })
+    }
+
     /// As [`Map::apply`], shared by the threads of the current pool.
     pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         use rayon::prelude::*;

@@ -1,9 +1,9 @@
 //! What a ridge fit by conjugate gradients costs, and which guide it takes.
 //!
 //! ```text
-//! a pass   n·D·(d + 2k) multiply-adds, k right sides;      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D rows,  2·n·D·r of r random vectors
+//! a pass   n·D·(d + 2k) multiply-adds, k right sides;  2·n·D·k where features are kept      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D rows,  2·n·D·r of r random vectors
 //! ```
-//! Nothing of size n × D is kept, and nothing of size D² where the guide is random vectors or a diagonal.
+//! n × D numbers are kept only where they are few, and D² not where the guide is random vectors or a diagonal.
 
 use super::{Cost, RidgeShape};
 use crate::certify::capacity;
@@ -28,7 +28,7 @@ const LEAST_RANK: usize = 16;
 /// Steps that a guide is expected to need until the residual is a millionth.
 fn steps(guide: Preconditioner) -> f64 {
     match guide {
-        Preconditioner::Sample | Preconditioner::Sketch => 25.0,
+        Preconditioner::Sample | Preconditioner::Sketch => 20.0,
         Preconditioner::Nystrom { .. } => 50.0,
         Preconditioner::Diagonal => 100.0,
     }
@@ -41,6 +41,8 @@ const UNKNOWN: f64 = 1e6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Conjugate {
     pub(crate) guide: Preconditioner,
+    /// Whether features are made once and kept.
+    pub(crate) keeps: bool,
     /// Passes in which products are made, residuals anew among them.
     pub(crate) steps: f64,
     /// Multiply-adds of the guide.
@@ -64,8 +66,15 @@ impl Way {
     }
 }
 
-/// Sums are made at several times the speed of passes, and give more: they have to cost this many times as much for passes to be taken.
-const WORTH: f64 = 4.0;
+/// Products with vectors, in double precision and from memory, take this many times as long as sums of as many multiply-adds.
+pub(crate) const PRODUCT: f64 = 8.0;
+
+/// The work by which sums must exceed passes for these to be taken: a little where λ is given, more where sums would tell the error of every fold.
+const WORTH: f64 = 1.25;
+const WORTH_FOLDS: f64 = 3.0;
+
+/// Bytes of features that are kept at most: they grow with the rows, and memory is promised not to.
+const KEPT: f64 = (2u64 << 30) as f64;
 
 impl RidgeShape {
     /// What a fit costs that is solved so, within so many bytes.
@@ -76,17 +85,25 @@ impl RidgeShape {
     /// How the equations are solved within so many bytes: by sums if the solver may be chosen, they fit, and do not cost several times as much.
     pub(crate) fn way(&self, solver: Solver, limit: u64) -> Way {
         let (gram, passes) = (self.cost(), self.conjugate(limit));
-        let total = |cost: &Cost| {
-            let millions = self.rows.map_or(UNKNOWN, |n| n as f64) / 1e6;
-            millions * cost.multiply_adds_per_million_rows + cost.multiply_adds_to_solve
-        };
+        let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
+        let sums = rows / 1e6 * gram.multiply_adds_per_million_rows + gram.multiply_adds_to_solve;
+        let worth = if self.folds > 1 { WORTH_FOLDS } else { WORTH };
+        let is_worth = self.work(&passes, rows) * worth < sums;
         // What fits in neither way is refused as sums: the usual ones.
         let fits = gram.peak_bytes <= limit || passes.cost.peak_bytes > limit;
         match solver {
             Solver::Gram => Way::Gram(gram),
-            Solver::Auto if fits && total(&gram) <= WORTH * total(&passes.cost) => Way::Gram(gram),
+            Solver::Auto if fits && !is_worth => Way::Gram(gram),
             Solver::Auto | Solver::Cg { .. } => Way::Passes(passes),
         }
+    }
+
+    /// Multiply-adds of passes, in units of those of sums.
+    fn work(&self, plan: &Conjugate, rows: f64) -> f64 {
+        let times = if plan.keeps { 1.0 } else { plan.steps };
+        let made = times * self.to_make_a_row();
+        let met = plan.steps * 2.0 * self.features as f64 * self.sides();
+        rows * (made + PRODUCT * met) + plan.to_guide
     }
 
     /// Right sides that are solved at once.
@@ -99,13 +116,15 @@ impl RidgeShape {
     }
 
     /// Bytes at the peak: beside a sample, what its certificate is measured with, or the map while it is made, or the solver at work with its guide.
-    fn peak(&self, guide: Preconditioner) -> f64 {
+    fn peak(&self, guide: Preconditioner, keeps: bool) -> f64 {
         let f = |n: usize| n as f64;
         let (entries, features, scalar) = (self.entries as f64, f(self.features), f(self.scalar_bytes));
         let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
         // Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
         let vectors = self.sides() * features * 8.0 * if self.has_many_groups() { 9.0 } else { 8.0 };
-        let features_at_once = if self.map.is_sparse() {
+        let features_at_once = if keeps {
+            self.kept()
+        } else if self.map.is_sparse() {
             self.map.sparse_entries(rows(BLOCK) as u64, None) as f64 * 2.0 * (scalar + 8.0)
         } else {
             rows(slab(self.features)) * features * scalar
@@ -118,6 +137,20 @@ impl RidgeShape {
         sample + made.max(kept + certificate).max(solver)
     }
 
+    /// Bytes of all features with what is known of their rows, and of a second map whose landmarks are plain.
+    fn kept(&self) -> f64 {
+        let (scalar, features) = (self.scalar_bytes as f64, self.features as f64);
+        let Some(rows) = self.rows else { return f64::INFINITY };
+        let numbers = if self.map.is_sparse() {
+            self.map.sparse_entries(rows, None) as f64 * (scalar + 4.0)
+        } else {
+            rows as f64 * features * scalar
+        };
+        let landmarks = features * self.inputs as f64 * (8.0 + 2.0 * scalar);
+        let is_plain = matches!(self.map.method, crate::Method::Landmarks { .. });
+        numbers + rows as f64 * 8.0 * (self.outputs as f64 + 3.0) + if is_plain { landmarks } else { 0.0 }
+    }
+
     /// Bytes that a guide takes while it is made.
     fn guide_bytes(&self, guide: Preconditioner) -> f64 {
         let (features, scalar) = (self.features as f64, self.scalar_bytes as f64);
@@ -125,9 +158,10 @@ impl RidgeShape {
         // A slab and its packed copy, beside half of the matrix in tiles; then both and the whole.
         let slab = slab(self.features) as f64 * features * scalar;
         match guide {
-            Preconditioner::Sample => 1.5 * square + slab,
+            // A factor is made beside the matrix.
+            Preconditioner::Sample => (if self.folds > 1 { 1.5 } else { 2.0 }) * square + slab,
             Preconditioner::Sketch => {
-                (GUIDE_ROWS * features * features * scalar + 0.5 * square).max(1.5 * square) + 2.0 * slab
+                (GUIDE_ROWS * features * features * scalar + 0.5 * square).max(2.0 * square) + 2.0 * slab
             }
             // Of each: itself, its product and the sums of that; later half of the root, and the vectors.
             Preconditioner::Nystrom { rank } => 6.0 * rank as f64 * features * 8.0,
@@ -137,7 +171,7 @@ impl RidgeShape {
 
     /// Whether a guide fits.
     pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64) -> bool {
-        self.peak(guide) <= limit as f64
+        self.peak(guide, false) <= limit as f64
     }
 
     /// The largest rank up to `most` for which there is room; none below one that is of use.
@@ -150,8 +184,9 @@ impl RidgeShape {
     }
 
     /// Multiply-adds of one pass over a row.
-    fn pass(&self) -> f64 {
-        self.to_make_a_row() + 2.0 * self.features as f64 * self.sides()
+    fn pass(&self, keeps: bool) -> f64 {
+        let made = if keeps { 0.0 } else { self.to_make_a_row() };
+        made + 2.0 * self.features as f64 * self.sides()
     }
 
     /// Multiply-adds of making a guide, given the rows.
@@ -160,7 +195,9 @@ impl RidgeShape {
         match guide {
             Preconditioner::Sample | Preconditioner::Sketch => {
                 let sampled = (GUIDE_ROWS * features).min(rows);
-                sampled * features * features / 2.0 + 2.0 / 3.0 * features.powi(3)
+                // A band form for every λ, or a factor for one.
+                let form = if self.folds > 1 { 2.0 / 3.0 } else { 1.0 / 6.0 };
+                sampled * features * features / 2.0 + form * features.powi(3)
             }
             Preconditioner::Nystrom { rank } => 2.0 * rows * features * rank as f64,
             Preconditioner::Diagonal => 0.0,
@@ -171,7 +208,7 @@ impl RidgeShape {
     pub(crate) fn conjugate(&self, limit: u64) -> Conjugate {
         let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
         let sample = Preconditioner::Sample;
-        let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass();
+        let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass(false);
         let guide = if self.has_room(sample, limit) && is_cheap {
             sample
         } else if self.map.is_sparse() {
@@ -183,21 +220,24 @@ impl RidgeShape {
         // Every group of λ to a ten-thousandth, two of three groups; then the one.
         let groups = if self.folds > 1 { 2.0 } else { 0.0 };
         let steps = 1.1 * steps(guide) * (1.0 + 0.7 * groups);
+        let keeps = self.kept() <= KEPT.min(limit as f64 / 2.0) && self.peak(guide, true) <= limit as f64;
         let once = self.to_make(guide, rows);
+        let made = if keeps { self.to_make_a_row() } else { 0.0 };
         let per_row = match guide {
             Preconditioner::Nystrom { .. } => once / rows,
             _ => 0.0,
         };
         Conjugate {
             guide,
+            keeps,
             steps,
             to_guide: once,
             cost: Cost {
                 // Besides the sample, the sides and the guide.
-                passes: steps.ceil() as u32 + 3,
-                multiply_adds_per_million_rows: 1e6 * (steps * self.pass() + per_row),
+                passes: if keeps { 3 } else { steps.ceil() as u32 + 3 },
+                multiply_adds_per_million_rows: 1e6 * (made + steps * self.pass(keeps) + per_row),
                 multiply_adds_to_solve: once - per_row * rows,
-                peak_bytes: self.peak(guide) as u64,
+                peak_bytes: self.peak(guide, keeps) as u64,
             },
         }
     }

@@ -39,12 +39,14 @@ struct Case<'a> {
     threads: usize,
     weights: Option<&'a [f64]>,
     memory: Option<u64>,
+    keeps: bool,
 }
 
 impl Case<'_> {
     fn of(map: MapSpec, guide: Preconditioner) -> Case<'static> {
         let limits = Limits { tolerance: 1e-9, steps: 400 };
-        Case { map, lambda: 1e-4, intercept: true, guide, limits, threads: 2, weights: None, memory: None }
+        let (lambda, threads, weights, memory) = (1e-4, 2, None, None);
+        Case { map, lambda, intercept: true, guide, limits, threads, weights, memory, keeps: false }
     }
 
     fn run(&self, x: Rows<'_, f64>, y: &Matrix<f64>) -> Found {
@@ -67,11 +69,13 @@ impl Case<'_> {
             scalar_bytes: source.scalar_bytes(),
             rows: source.row_count(),
         };
-        let map = &map.build(source.input_dim()).unwrap();
+        let map = &map.fit(&Engine::default(), sample).unwrap();
         let units = &Units::of(sample, self.intercept);
         let lambda = Lambda::Given { value: self.lambda };
         let (intercept, limits, guide) = (self.intercept, self.limits, self.guide);
-        let fit = Conjugate { engine, source, map, sample, units, shape, lambda, intercept, limits, guide };
+        let keeps = self.keeps;
+        let fit =
+            Conjugate { engine, source, map, sample, units, shape, lambda, intercept, limits, guide, keeps };
         let mut found = fit.fit().unwrap();
         found.solution.intercept.iter_mut().zip(&units.shift).for_each(|(b, shift)| *b += shift);
         found
@@ -232,4 +236,37 @@ fn a_guide_of_all_rows_is_the_matrix() {
     let data = data(300);
     let found = Case::of(fourier(128), Preconditioner::Sample).run(Rows::from(&data.x), &data.y);
     assert!(steps(&found) <= 3, "{:?}", found.outcome);
+}
+
+/// Features that are kept give the bits of features that are made anew.
+#[test]
+fn what_is_kept_changes_no_bit() {
+    let data = data(9_000);
+    for map in [fourier(130), binning()] {
+        let [kept, anew] = [true, false].map(|keeps| {
+            let limits = Limits { tolerance: 1e-5, steps: 30 };
+            let weights = Some(&data.weights[..]);
+            Case { keeps, limits, weights, ..Case::of(map.clone(), Preconditioner::Sample) }
+                .run(Rows::from(&data.x), &data.y)
+        });
+        assert_same_bits(kept.solution.coefficients.as_slice(), anew.solution.coefficients.as_slice());
+        assert_same_bits(&kept.solution.intercept, &anew.solution.intercept);
+    }
+}
+
+/// Landmarks are kept as plain kernel values, and whitened with every direction: the same equations, up to rounding.
+#[test]
+fn plain_landmarks_are_whitened_on_the_way() {
+    let data = data(3_000);
+    let map = MapSpec { features: 120, seed: 3, ..MapSpec::landmarks(Kernel::gaussian(1.0)) };
+    let [kept, anew] = [true, false].map(|keeps| {
+        Case { keeps, ..Case::of(map.clone(), Preconditioner::Sample) }.run(Rows::from(&data.x), &data.y)
+    });
+    let largest = anew.solution.coefficients.as_slice().iter().fold(0.0f64, |most, c| most.max(c.abs()));
+    assert_close(
+        kept.solution.coefficients.as_slice(),
+        anew.solution.coefficients.as_slice(),
+        Absolute(1e-6 * largest),
+    );
+    assert_close(&kept.solution.intercept, &anew.solution.intercept, Absolute(1e-6 * largest));
 }
