@@ -3,8 +3,8 @@
 //! ```text
 //! reach(i, k) = z(i)·directionₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
 //! ```
-//! A block of the sweep is mapped slab by slab, a slab being as many rows as follow from D alone. Threads share the rows of a slab while features, products and values are made, and columns of features
-//! while sums are: each sum runs over rows in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
+//! A block of the sweep is taken slab by slab, a slab being as many rows as follow from D alone, and a slab in sixteen parts, which threads share: the features of a part are made, met and summed up while they are
+//! at hand, each part by itself; then parts are added up in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
 
 use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
 use rayon::prelude::*;
@@ -83,37 +83,35 @@ pub(super) struct Passed {
 
 /// The same on its way.
 struct Total {
-    /// Tile of columns by tile: vector by vector.
+    /// One vector after another.
     sums: Vec<f64>,
-    count: usize,
     plain: Vec<f64>,
     squares: Vec<f64>,
 }
 
-/// Columns that one thread sums at once.
+/// Columns of sparse features that one thread sums at once.
 const TILE: usize = 256;
 
-/// Rows that one thread maps at once.
-const CHUNK: usize = 64;
+/// Parts of a slab.
+const PARTS: usize = 16;
+
+/// Rows of a slab come in this many.
+const ROUND: usize = 64;
 
 /// Numbers of a slab.
 const SLAB: usize = 1 << 22;
 
 /// Rows of a slab of so many features.
 pub(crate) fn slab(features: usize) -> usize {
-    (SLAB / features.max(1)).clamp(CHUNK, BLOCK) / CHUNK * CHUNK
+    (SLAB / features.max(1)).clamp(ROUND, BLOCK) / ROUND * ROUND
 }
 
 impl Statistic for Total {
     fn merge(&mut self, other: &Self) {
-        let pairs = [
-            (&mut self.sums, &other.sums),
-            (&mut self.plain, &other.plain),
-            (&mut self.squares, &other.squares),
-        ];
-        for (to, from) in pairs {
-            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-        }
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        add(&mut self.sums, &other.sums);
+        add(&mut self.plain, &other.plain);
+        add(&mut self.squares, &other.squares);
     }
 }
 
@@ -121,20 +119,9 @@ impl Total {
     fn zero(features: usize, job: &Job<'_>) -> Total {
         Total {
             sums: vec![0.0; features * job.back],
-            count: job.back,
             plain: vec![0.0; job.back + job.plain],
             squares: vec![0.0; if job.squares { features } else { 0 }],
         }
-    }
-
-    /// Σ value·z, one vector for each of the values.
-    fn vectors(&self) -> Vectors {
-        let mut out = vec![Vec::with_capacity(self.sums.len() / self.count.max(1)); self.count];
-        for tile in self.sums.chunks((self.count * TILE).max(1)) {
-            let width = tile.len() / self.count;
-            out.iter_mut().zip(tile.chunks(width.max(1))).for_each(|(out, sums)| out.extend_from_slice(sums));
-        }
-        out
     }
 
     /// Adds the values of some rows to the sums that are theirs alone.
@@ -152,9 +139,10 @@ impl Streamed<'_> {
             Some(kept) => self.pass_over(kept, job)?,
             None => self.pass_anew(job)?,
         };
+        let vectors = total.sums.chunks(self.map.output_dim().max(1)).map(<[f64]>::to_vec).collect();
         let vectors = match self.kept {
-            Some(kept) => kept.sums(total.vectors()),
-            None => total.vectors(),
+            Some(kept) => kept.sums(vectors),
+            None => vectors,
         };
         Ok(Passed { vectors, plain: total.plain, squares: total.squares })
     }
@@ -299,23 +287,25 @@ impl Streamed<'_> {
         memory: &mut Aligned<T>,
         total: &mut Total,
     ) {
-        let (width, each) = (self.map.output_dim(), job.back + job.plain);
+        let width = self.map.output_dim();
         let z = memory.sized(rows.count() * width);
-        let mut values = vec![0.0; rows.count() * each];
-        z.par_chunks_mut((CHUNK * width).max(1))
-            .zip(values.par_chunks_mut((CHUNK * each).max(1)))
-            .enumerate()
-            .for_each(|(chunk, (z, values))| {
-                let first = chunk * CHUNK;
-                let here = rows.slice(first..rows.count().min(first + CHUNK));
-                self.map.apply(&here, z);
-                meet(z, width, start + first, block, job, coefficients, values);
-            });
-        add_up(z, width, start, block, job, &values, total);
+        let part = part(width);
+        let parts = z.par_chunks_mut((part * width).max(1)).enumerate().map(|(p, z)| {
+            let here = rows.slice(p * part..rows.count().min((p + 1) * part));
+            self.map.apply(&here, z);
+            summed(z, width, start + p * part, block, job, coefficients)
+        });
+        // In their order.
+        parts.collect::<Vec<Total>>().iter().for_each(|part| total.merge(part));
     }
 }
 
-/// A block of features that were kept, slab by slab as they would be made.
+/// Rows of a part of a slab of so many features.
+fn part(features: usize) -> usize {
+    slab(features) / PARTS
+}
+
+/// A block of features that were kept, in the slabs and parts in which they would be made.
 fn absorb_kept<T: Scalar>(
     rows: &Rows<'_, T>,
     block: &Block,
@@ -327,74 +317,52 @@ fn absorb_kept<T: Scalar>(
         Rows::Sparse(sparse) => return absorb_sparse(sparse, block, job, total),
         Rows::Dense(dense) => dense,
     };
-    let (width, each) = (dense.columns(), job.back + job.plain);
+    let (width, part) = (dense.columns(), part(dense.columns()));
     for start in (0..dense.rows()).step_by(slab(width)) {
         let here = dense.slice(start..dense.rows().min(start + slab(width)));
-        let z = here.as_slice();
-        let mut values = vec![0.0; here.rows() * each];
-        z.par_chunks((CHUNK * width).max(1))
-            .zip(values.par_chunks_mut((CHUNK * each).max(1)))
-            .enumerate()
-            .for_each(|(chunk, (z, values))| {
-                meet(z, width, start + chunk * CHUNK, block, job, coefficients, values);
-            });
-        add_up(z, width, start, block, job, &values, total);
+        let parts = here.as_slice().par_chunks((part * width).max(1)).enumerate();
+        let parts = parts.map(|(p, z)| summed(z, width, start + p * part, block, job, coefficients));
+        parts.collect::<Vec<Total>>().iter().for_each(|part| total.merge(part));
     }
 }
 
-/// The values of some rows of features, from row `first` of the block on.
-fn meet<T: Scalar>(
+/// What some rows of features, from row `first` of the block on, have to add.
+fn summed<T: Scalar>(
     z: &[T],
     width: usize,
     first: usize,
     block: &Block,
     job: &Job<'_>,
     coefficients: &[f64],
-    values: &mut [f64],
-) {
-    let (count, rows) = (job.directions.len(), z.len() / width.max(1));
-    let mut reach = vec![0.0; rows * count];
-    project(Isa::best(), RowsRef { data: z, count: rows, stride: width }, width, coefficients, &mut reach);
-    for (i, values) in values.chunks_exact_mut((job.back + job.plain).max(1)).enumerate() {
+) -> Total {
+    let (isa, count, each) = (Isa::best(), job.directions.len(), job.back + job.plain);
+    let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
+    let mut total = Total::zero(width, job);
+    let mut reach = vec![0.0; rows.count * count];
+    project(isa, rows, width, coefficients, &mut reach);
+    let mut values = vec![0.0; rows.count * each];
+    for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
         (job.values)(block, first + i, &reach[i * count..(i + 1) * count], values);
     }
-}
-
-/// Adds the features of a slab, times their values.
-fn add_up<T: Scalar>(
-    z: &[T],
-    width: usize,
-    start: usize,
-    block: &Block,
-    job: &Job<'_>,
-    values: &[f64],
-    total: &mut Total,
-) {
-    total.add_plain(values);
-    let (rows, each) = (z.len() / width.max(1), job.back + job.plain);
-    let back: Vec<f64> =
-        values.chunks_exact(each.max(1)).flat_map(|row| row[..job.back].iter().copied()).collect();
-    total.sums.par_chunks_mut((job.back * TILE).max(1)).enumerate().for_each(|(t, sums)| {
-        let columns = t * TILE..width.min((t + 1) * TILE);
-        let z = RowsRef { data: &z[columns.start..], count: rows, stride: width };
-        project_back(Isa::best(), z, columns.len(), &back, sums);
-    });
-    total.squares.par_chunks_mut(TILE).enumerate().for_each(|(t, squares)| {
-        for i in 0..rows {
-            let z = &z[i * width + t * TILE..];
-            let weight = block.weights[start + i];
-            squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
+    total.add_plain(&values);
+    let back: Vec<f64> = values.chunks_exact(each.max(1)).flat_map(|row| &row[..job.back]).copied().collect();
+    project_back(isa, rows, width, &back, &mut total.sums);
+    if job.squares {
+        for (i, z) in z.chunks_exact(width.max(1)).enumerate() {
+            let weight = block.weights[first + i];
+            total.squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
         }
-    });
+    }
+    total
 }
 
 fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>, total: &mut Total) {
     let (count, each) = (job.directions.len(), job.back + job.plain);
     let mut values = vec![0.0; rows.rows() * each];
-    values.par_chunks_mut((CHUNK * each).max(1)).enumerate().for_each(|(chunk, values)| {
+    values.par_chunks_mut((ROUND * each).max(1)).enumerate().for_each(|(chunk, values)| {
         let mut reach = vec![0.0; count];
         for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
-            let i = chunk * CHUNK + i;
+            let i = chunk * ROUND + i;
             let (places, entries) = rows.row(i);
             for (reach, direction) in reach.iter_mut().zip(job.directions) {
                 *reach = places.iter().zip(entries).map(|(&j, z)| z.to_f64() * direction[j as usize]).sum();
@@ -404,15 +372,11 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
     });
     total.add_plain(&values);
     let by_column = ByColumn::of(rows);
-    total.sums.par_chunks_mut((job.back * TILE).max(1)).enumerate().for_each(|(t, sums)| {
-        let width = sums.len() / job.back;
-        for c in 0..width {
-            for (i, z) in by_column.column(t * TILE + c) {
-                let values = &values[i * each..i * each + job.back];
-                values.iter().enumerate().for_each(|(k, value)| sums[k * width + c] += value * z);
-            }
-        }
-    });
+    for (k, sums) in total.sums.chunks_mut(rows.columns().max(1)).enumerate() {
+        sums.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, sum)| {
+            by_column.column(j).for_each(|(i, z)| *sum += values[i * each + k] * z);
+        });
+    }
     total.squares.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, square)| {
         by_column.column(j).for_each(|(i, z)| *square += block.weights[i] * z * z);
     });
