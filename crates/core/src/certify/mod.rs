@@ -101,12 +101,27 @@ pub(crate) struct Probe<'a> {
 /// Rows mapped at once.
 const PIECE: usize = 512;
 
+/// Multiply-adds to spend on the features of the rows, and rows at least.
+const WORK: f64 = 4e9;
+const LEAST: usize = 1024;
+
+/// Rows to measure a map on where there are more than enough: fewer of landmarks that are whitened, D²/2 multiply-adds a row in double precision, which would otherwise take longer than the fit.
+fn measured_rows(map: &Map) -> usize {
+    let (columns, features) = (map.input_dim() as f64, map.output_dim() as f64);
+    let a_row = match map.spec().method {
+        Method::Landmarks { whiten: true, .. } => features * (columns + features / 2.0),
+        _ => return SAMPLE,
+    };
+    ((WORK / a_row) as usize).clamp(LEAST, SAMPLE)
+}
+
 impl Probe<'_> {
     fn new<'a>(map: &'a Map, sample: &Sample) -> Probe<'a> {
         let whole = sample.is_whole();
         let landmarks = if whole { 0 } else { landmarks(map.spec(), map.input_dim()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
-        Probe { map, rows: sample.rows(first + SAMPLE), first, whole }
+        let most = if whole { SAMPLE } else { measured_rows(map) };
+        Probe { map, rows: sample.rows(first + most), first, whole }
     }
 
     fn count(&self) -> usize {

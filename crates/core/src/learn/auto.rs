@@ -355,7 +355,7 @@ impl Auto {
     /// The solver that was taken, where it could be chosen: another machine might have taken another.
     fn solver_of(&self, model: &Model) -> Solver {
         match (self.solver, model.training().map(|training| &training.outcome)) {
-            (Solver::Auto, Some(Outcome::Conjugate { .. })) => Solver::cg(),
+            (Solver::Auto, Some(Outcome::Conjugate { .. })) => Solver::chosen_cg(),
             (Solver::Auto, _) => Solver::Gram,
             (given, _) => given,
         }

@@ -16,7 +16,7 @@ use super::streamed::{Job, Streamed, Visitor};
 use crate::engine::Check;
 use crate::linalg::dot;
 use crate::model::Outcome;
-use crate::plan::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, LAMBDAS_TOGETHER, RidgeShape};
+use crate::plan::{ENOUGH_RANK, FIRST_RANK, LAMBDAS_TOGETHER, RidgeShape, SKETCH_ROWS};
 use crate::solve::pcg::{self, Column, Guide, Limits, Nystrom, Operator, Sketch, Vectors};
 use crate::solve::{Normal, Preconditioner, Solution, Stop};
 use crate::source::{Batch, Source};
@@ -28,6 +28,9 @@ const ROUGH: f64 = 1e-4;
 
 /// Errors that rise by this part beyond the best end the search.
 const RISEN: f64 = 0.02;
+
+/// λ of a factor that leads, as a multiple of λ: directions that few rows stand for are too flat in a sample, by chance.
+const CAUTION: f64 = 3.0;
 
 /// A fit on its way.
 pub(super) struct Conjugate<'a> {
@@ -207,7 +210,8 @@ impl Conjugate<'_> {
     /// Of the sums of a sample of rows.
     fn by_sample(&self, stream: &Streamed<'_>) -> Result<Guide> {
         let features = self.map.output_dim();
-        let share = GUIDE_ROWS * features as f64 / self.sample.distinct().max(1.0);
+        let distinct = self.sample.distinct().max(1.0);
+        let share = self.shape.guide_rows(distinct) / distinct;
         let mut sums = SampleSums(Gram::zero(features, 0, 1));
         stream.visit(share, &mut sums)?;
         if sums.0.rows() == 0 {
@@ -224,7 +228,7 @@ impl Conjugate<'_> {
     /// Of a sketch of all rows.
     fn by_sketch(&self, whole: &Equations<'_>) -> Result<Guide> {
         let (features, seed) = (self.map.output_dim(), self.map.spec().seed);
-        let rows = (GUIDE_ROWS * features as f64) as usize;
+        let rows = (SKETCH_ROWS * features as f64) as usize;
         let means = &whole.feature_means;
         let slab = super::slab(features);
         let mut square = if self.source.scalar_bytes() == 4 {
@@ -244,7 +248,9 @@ impl Conjugate<'_> {
     /// Of a matrix like S: a factor for the λ that is given, or a form for every λ.
     fn whole(&self, matrix: Matrix<f64>, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
         match self.lambda {
-            Lambda::Given { value } => Guide::factor(matrix, value, self.rounding(), is_sketch, check),
+            Lambda::Given { value } => {
+                Guide::factor(matrix, CAUTION * value, self.rounding(), is_sketch, check)
+            }
             Lambda::CrossValidated { .. } => Guide::whole(matrix, self.rounding(), is_sketch, check),
         }
     }

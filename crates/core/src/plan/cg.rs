@@ -11,8 +11,10 @@ use crate::learn::{Solver, slab};
 use crate::solve::Preconditioner;
 use crate::sweep::{BLOCK, GROUP};
 
-/// Rows of a sample or sketch, as a multiple of D.
-pub(crate) const GUIDE_ROWS: f64 = 4.0;
+/// Rows of a sketch, and of a sample at least, as a multiple of D; of a sample at most; and the part of all rows that it is in between.
+pub(crate) const SKETCH_ROWS: f64 = 4.0;
+const MOST_SAMPLED: f64 = 8.0;
+const SAMPLED: f64 = 0.125;
 
 /// λ that are tried at once.
 pub(crate) const TOGETHER: usize = 7;
@@ -25,10 +27,10 @@ const MOST_RANK: usize = 2048;
 /// Random vectors of less use than a diagonal.
 const LEAST_RANK: usize = 16;
 
-/// Steps that a guide is expected to need until the residual is a millionth.
+/// Steps that a guide is expected to need.
 fn steps(guide: Preconditioner) -> f64 {
     match guide {
-        Preconditioner::Sample | Preconditioner::Sketch => 20.0,
+        Preconditioner::Sample | Preconditioner::Sketch => 16.0,
         Preconditioner::Nystrom { .. } => 50.0,
         Preconditioner::Diagonal => 100.0,
     }
@@ -66,8 +68,10 @@ impl Way {
     }
 }
 
-/// Products with vectors, in double precision and from memory, take this many times as long as sums of as many multiply-adds.
-pub(crate) const PRODUCT: f64 = 8.0;
+/// Products with so many vectors, in double precision and from memory, take this many times as long as sums of as many multiply-adds.
+pub(super) fn slowness(vectors: f64) -> f64 {
+    5.0 + 4.0 / vectors.max(1.0)
+}
 
 /// The work by which sums must exceed passes for these to be taken: a little where λ is given, more where sums would tell the error of every fold.
 const WORTH: f64 = 1.25;
@@ -101,9 +105,9 @@ impl RidgeShape {
     /// Multiply-adds of passes, in units of those of sums.
     fn work(&self, plan: &Conjugate, rows: f64) -> f64 {
         let times = if plan.keeps { 1.0 } else { plan.steps };
-        let made = times * self.to_make_a_row();
+        let made = times * self.to_make_or_keep(plan.keeps);
         let met = plan.steps * 2.0 * self.features as f64 * self.sides();
-        rows * (made + PRODUCT * met) + plan.to_guide
+        rows * (made + slowness(self.sides()) * met) + plan.to_guide
     }
 
     /// Right sides that are solved at once.
@@ -161,7 +165,7 @@ impl RidgeShape {
             // A factor is made beside the matrix.
             Preconditioner::Sample => (if self.folds > 1 { 1.5 } else { 2.0 }) * square + slab,
             Preconditioner::Sketch => {
-                (GUIDE_ROWS * features * features * scalar + 0.5 * square).max(2.0 * square) + 2.0 * slab
+                (SKETCH_ROWS * features * features * scalar + 0.5 * square).max(2.0 * square) + 2.0 * slab
             }
             // Of each: itself, its product and the sums of that; later half of the root, and the vectors.
             Preconditioner::Nystrom { rank } => 6.0 * rank as f64 * features * 8.0,
@@ -183,6 +187,22 @@ impl RidgeShape {
         (rank >= LEAST_RANK).then_some(rank)
     }
 
+    /// Rows that a sample should have, given all: more make fewer steps, which cost the more the more rows there are.
+    pub(crate) fn guide_rows(&self, rows: f64) -> f64 {
+        let features = self.features as f64;
+        (SAMPLED * rows).clamp(SKETCH_ROWS * features, MOST_SAMPLED * features)
+    }
+
+    /// Multiply-adds to make a row of features, or what is kept of it: landmarks as plain kernel values where λ is given.
+    fn to_make_or_keep(&self, keeps: bool) -> f64 {
+        match self.map.method {
+            crate::Method::Landmarks { .. } if keeps && self.folds == 1 => {
+                self.features as f64 * self.entries as f64
+            }
+            _ => self.to_make_a_row(),
+        }
+    }
+
     /// Multiply-adds of one pass over a row.
     fn pass(&self, keeps: bool) -> f64 {
         let made = if keeps { 0.0 } else { self.to_make_a_row() };
@@ -194,7 +214,7 @@ impl RidgeShape {
         let features = self.features as f64;
         match guide {
             Preconditioner::Sample | Preconditioner::Sketch => {
-                let sampled = (GUIDE_ROWS * features).min(rows);
+                let sampled = self.guide_rows(rows).min(rows);
                 // A band form for every λ, or a factor for one.
                 let form = if self.folds > 1 { 2.0 / 3.0 } else { 1.0 / 6.0 };
                 sampled * features * features / 2.0 + form * features.powi(3)
@@ -222,7 +242,7 @@ impl RidgeShape {
         let steps = 1.1 * steps(guide) * (1.0 + 0.7 * groups);
         let keeps = self.kept() <= KEPT.min(limit as f64 / 2.0) && self.peak(guide, true) <= limit as f64;
         let once = self.to_make(guide, rows);
-        let made = if keeps { self.to_make_a_row() } else { 0.0 };
+        let made = if keeps { self.to_make_or_keep(true) } else { 0.0 };
         let per_row = match guide {
             Preconditioner::Nystrom { .. } => once / rows,
             _ => 0.0,

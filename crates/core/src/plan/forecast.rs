@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cg::{Conjugate, PRODUCT};
+use super::cg::{Conjugate, slowness};
 use super::{Cost, Machine, Rates, RidgeShape};
 use crate::Method;
 
@@ -71,7 +71,8 @@ impl RidgeShape {
     ) -> Forecast {
         let rates = machine.of(self.scalar_bytes);
         let (look, made) = self.made(rows as f64, rates, reading);
-        let met = 2.0 * rows as f64 * self.features as f64 * self.sides() * PRODUCT / rates.sums;
+        let met =
+            2.0 * rows as f64 * self.features as f64 * self.sides() * slowness(self.sides()) / rates.sums;
         let pass = if plan.keeps { met } else { look + made + met };
         let phases = vec![
             phase("columns", look),
