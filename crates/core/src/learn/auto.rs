@@ -291,7 +291,7 @@ impl Auto {
                 let machine = Machine::measure(engine)?;
                 let seconds = |features: usize| -> Result<f64> {
                     let learner = settled(at(features), features).learner(kernel.clone(), features);
-                    Ok(learner.forecast(source, rows, &machine, 0.0)?.seconds())
+                    Ok(learner.forecast(engine, source, rows, &machine, 0.0)?.seconds())
                 };
                 while first > LEAST && seconds(first)? > left {
                     first /= 2;
@@ -452,7 +452,7 @@ impl Auto {
                 self.method_at(&kernel, features)
             };
             let auto = Auto { method: Some(method), features: Some(features), ..self.clone() };
-            auto.learner(kernel.clone(), features).forecast(&rounded, rows, machine, reading)
+            auto.learner(kernel.clone(), features).forecast(engine, &rounded, rows, machine, reading)
         });
         let fits = fits.collect::<Result<Vec<Forecast>>>()?;
         let search = match self.kernel {
@@ -557,7 +557,14 @@ impl Learner {
         }
     }
 
-    fn forecast(&self, source: &dyn Source, rows: u64, machine: &Machine, reading: f64) -> Result<Forecast> {
+    fn forecast(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        rows: u64,
+        machine: &Machine,
+        reading: f64,
+    ) -> Result<Forecast> {
         let features = |map: &MapSpec| map.output_dim(source.input_dim());
         match self {
             Learner::Ridge(ridge) => {
@@ -567,9 +574,14 @@ impl Learner {
                     .forecast(rows, machine, reading))
             }
             Learner::Linear(linear) => {
-                let ridge = Ridge { lambda: linear.lambda, ..Ridge::new(linear.map.clone()) };
-                let shape = ridge.shape(source, features(&linear.map), Uncertainty::default());
-                Ok(shape.forecast_held(rows, machine, reading, linear.plan(source)?))
+                let shape = linear.shape(source, features(&linear.map), rows);
+                let cost = linear.plan_within(source, engine.memory_limit())?;
+                let is_held = cost == linear.plan(source)?;
+                Ok(if is_held {
+                    shape.forecast_held(rows, machine, reading, cost)
+                } else {
+                    shape.forecast_passes(rows, machine, reading, cost)
+                })
             }
         }
     }

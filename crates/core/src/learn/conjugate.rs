@@ -11,7 +11,7 @@
 //! `docs/book/solvers.md`.
 
 use super::ridge::{CurvePoint, FLAT, GRID, Lambda, Units};
-use super::streamed::{Job, Streamed, Visitor};
+use super::streamed::{Job, Shown, Streamed, Visitor};
 use crate::linalg::dot;
 use crate::model::Outcome;
 use crate::plan::{ENOUGH_RANK, FIRST_RANK, GUIDE_ROWS, LAMBDAS_TOGETHER, RidgeShape};
@@ -94,6 +94,7 @@ impl Conjugate<'_> {
             targets: &coded,
             unit: self.units.weight,
             folds,
+            left: 0,
         };
         let folds = self.lambda.folds();
         self.tell(&Event::Started { phase: "sides" })?;
@@ -148,6 +149,7 @@ impl Conjugate<'_> {
         let parts = if stream.folds > 1 { 2 } else { 1 };
         let total = stream.pass(&Job {
             directions: &[],
+            constants: &[],
             back: parts * each,
             plain: 1,
             squares: true,
@@ -442,6 +444,7 @@ impl Operator for Equations<'_> {
         let constants = self.constants(vectors);
         let total = self.stream.pass(&Job {
             directions: vectors,
+            constants: &[],
             back: vectors.len(),
             plain: 0,
             squares: false,
@@ -463,6 +466,7 @@ impl Operator for Equations<'_> {
         let errors = if self.leaves_out { count } else { 0 };
         let total = self.stream.pass(&Job {
             directions: &vectors,
+            constants: &[],
             back: count,
             plain: errors,
             squares: false,
@@ -486,7 +490,8 @@ impl Operator for Equations<'_> {
 struct SampleSums(Gram);
 
 impl Visitor for SampleSums {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], _: &[u64]) {
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+        let weights = rows.weights();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
             self.0.absorb(z, none, |i| weights[i], |_| 0, &mut bochner_simd::Aligned::default());
         }
@@ -500,8 +505,8 @@ struct Sketched<'a, S> {
 }
 
 impl<S: Scalar> Visitor for Sketched<'_, S> {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], numbers: &[u64]) {
-        self.sketch.absorb(z, numbers, weights, self.means);
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+        self.sketch.absorb(z, &rows.numbers(), &rows.weights(), self.means);
     }
 }
 

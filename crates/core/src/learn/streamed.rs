@@ -1,7 +1,7 @@
 //! Features that are made anew in each pass over the rows and never kept.
 //!
 //! ```text
-//! reach(i, k) = z(i)·directionₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
+//! reach(i, k) = z(i)·directionₖ + constantₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
 //! ```
 //! A block of the sweep is mapped slab by slab, a slab being as many rows as follow from D alone. Threads share the rows of a slab while features, products and values are made, and columns of features
 //! while sums are: each sum runs over rows in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
@@ -30,8 +30,9 @@ pub(super) struct Streamed<'a> {
     pub(super) targets: &'a (dyn Fn(&Batch<'_>) -> Matrix<f64> + Sync),
     /// What weights are divided by.
     pub(super) unit: f64,
-    /// Folds of which the first is left out; 1 for none.
+    /// Folds of which one is left out, 1 for none; and which.
     pub(super) folds: usize,
+    pub(super) left: usize,
 }
 
 /// Rows of a batch beside their features.
@@ -53,19 +54,50 @@ pub(super) type Values<'a> = &'a (dyn Fn(&Block, usize, &[f64], &mut [f64]) + Sy
 
 /// Somebody who looks at features.
 pub(super) trait Visitor {
-    /// Some rows of features with their weights and their numbers in the source.
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], numbers: &[u64]);
+    /// Some rows of features, and what else is known of them.
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>);
+}
+
+/// Some rows of a block.
+pub(super) struct Shown<'a> {
+    pub(super) block: &'a Block,
+    /// Where they stand in the block, and the number of its first row in the source.
+    pub(super) places: &'a [usize],
+    first_row: u64,
+}
+
+impl Shown<'_> {
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.places.iter().map(|&i| self.block.weights[i]).collect()
+    }
+
+    /// Their numbers in the source.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        self.places.iter().map(|&i| self.first_row + i as u64).collect()
+    }
 }
 
 /// What a pass is to find.
 pub(super) struct Job<'a> {
     pub(super) directions: &'a [&'a [f64]],
+    /// Added to the products with the directions; empty for nothing.
+    pub(super) constants: &'a [f64],
     /// Values of a row that multiply its features; and those that are only added up.
     pub(super) back: usize,
     pub(super) plain: usize,
     pub(super) values: Values<'a>,
-    /// Whether Σ w·z² is wanted.
+    /// Whether Σ w·z² is wanted, and max ‖z‖².
     pub(super) squares: bool,
+}
+
+impl Job<'_> {
+    /// What is reached before any product is added, of so many rows.
+    fn first_reach(&self, rows: usize) -> Vec<f64> {
+        if self.constants.is_empty() {
+            return vec![0.0; rows * self.directions.len()];
+        }
+        self.constants.repeat(rows)
+    }
 }
 
 /// What a pass found.
@@ -77,6 +109,8 @@ pub(super) struct Total {
     pub(super) plain: Vec<f64>,
     /// Σ w·z² of each column.
     pub(super) squares: Vec<f64>,
+    /// ‖z‖² of the longest row that counts.
+    pub(super) longest: f64,
 }
 
 /// Columns that one thread sums at once.
@@ -103,6 +137,7 @@ impl Statistic for Total {
         for (to, from) in pairs {
             to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         }
+        self.longest = self.longest.max(other.longest);
     }
 }
 
@@ -113,6 +148,7 @@ impl Total {
             count: job.back,
             plain: vec![0.0; job.back + job.plain],
             squares: vec![0.0; if job.squares { features } else { 0 }],
+            longest: 0.0,
         }
     }
 
@@ -199,10 +235,8 @@ impl Streamed<'_> {
             let here = gather(rows, some);
             let z = memory.sized(some.len() * features);
             self.map.apply_in_parallel(&here.view(), z, false);
-            let weights: Vec<f64> = some.iter().map(|&i| block.weights[i]).collect();
-            let numbers: Vec<u64> = some.iter().map(|&i| first_row + i as u64).collect();
             if let Ok(z) = MatrixView::new(z, some.len(), features) {
-                visitor.visit(z, &weights, &numbers);
+                visitor.visit(z, &Shown { block, places: some, first_row });
             }
         }
     }
@@ -211,7 +245,7 @@ impl Streamed<'_> {
         let left_out = if self.folds > 1 {
             let hash = ContentHash::new(self.map.spec().seed, Stream::Folds);
             let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
-            hashes.into_iter().map(|hash| fold_of(hash, self.folds) == 0).collect()
+            hashes.into_iter().map(|hash| fold_of(hash, self.folds) == self.left).collect()
         } else {
             Vec::new()
         };
@@ -272,7 +306,7 @@ impl Streamed<'_> {
                 let first = chunk * CHUNK;
                 let here = rows.slice(first..rows.count().min(first + CHUNK));
                 self.map.apply(&here, z);
-                let mut reach = vec![0.0; here.count() * count];
+                let mut reach = job.first_reach(here.count());
                 let z = RowsRef { data: &*z, count: here.count(), stride: width };
                 project(isa, z, width, coefficients, &mut reach);
                 for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
@@ -291,6 +325,14 @@ impl Streamed<'_> {
             let (z, columns) = tile(t);
             project_back(isa, z, columns, &back, sums);
         });
+        if job.squares {
+            let length = |(i, z): (usize, &[T])| {
+                let counts = block.weights[start + i] > 0.0;
+                if counts { z.iter().map(|z| z.to_f64() * z.to_f64()).sum() } else { 0.0 }
+            };
+            total.longest =
+                z.chunks_exact(width.max(1)).enumerate().map(length).fold(total.longest, f64::max);
+        }
         total.squares.par_chunks_mut(TILE).enumerate().for_each(|(t, squares)| {
             for i in 0..rows.count() {
                 let z = &z[i * width + t * TILE..];
@@ -309,8 +351,10 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
         for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
             let i = chunk * CHUNK + i;
             let (places, entries) = rows.row(i);
-            for (reach, direction) in reach.iter_mut().zip(job.directions) {
-                *reach = places.iter().zip(entries).map(|(&j, z)| z.to_f64() * direction[j as usize]).sum();
+            for (k, (reach, direction)) in reach.iter_mut().zip(job.directions).enumerate() {
+                let product: f64 =
+                    places.iter().zip(entries).map(|(&j, z)| z.to_f64() * direction[j as usize]).sum();
+                *reach = product + job.constants.get(k).copied().unwrap_or(0.0);
             }
             (job.values)(block, i, &reach, values);
         }
@@ -326,6 +370,11 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
             }
         }
     });
+    if job.squares {
+        let length = |i: usize| rows.row(i).1.iter().map(|z| z.to_f64() * z.to_f64()).sum();
+        let counts = (0..rows.rows()).filter(|&i| block.weights[i] > 0.0);
+        total.longest = counts.map(length).fold(total.longest, f64::max);
+    }
     total.squares.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, square)| {
         by_column.column(j).for_each(|(i, z)| *square += block.weights[i] * z * z);
     });

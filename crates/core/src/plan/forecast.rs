@@ -77,7 +77,7 @@ impl RidgeShape {
     }
 
     /// Seconds to look at rows and to make their features.
-    fn made(&self, n: f64, rates: &Rates, reading: f64) -> (f64, f64) {
+    pub(super) fn made(&self, n: f64, rates: &Rates, reading: f64) -> (f64, f64) {
         let (d, features) = (self.inputs as f64, self.features as f64);
         let (products, made) = match self.map.method {
             Method::Exact => (0.0, 0.0),

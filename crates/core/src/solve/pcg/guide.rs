@@ -79,7 +79,15 @@ impl Guide {
         }
     }
 
-    /// P⁻¹ of some vectors, each with its λ.
+    /// What [`Guide::lead`] multiplies P⁻¹ with.
+    pub(crate) fn factor(&self, lambda: f64) -> f64 {
+        match self {
+            Guide::Nystrom(nystrom) => nystrom.factor(lambda),
+            _ => 1.0,
+        }
+    }
+
+    /// P⁻¹ of some vectors, each with its λ, times a factor.
     pub(crate) fn lead(&self, vectors: &[(&[f64], f64)]) -> Vectors {
         match self {
             #[cfg(test)]
