@@ -280,3 +280,6 @@ impl Linear {
         Ok(fitted)
     }
 }
+
+#[cfg(test)]
+mod tests;

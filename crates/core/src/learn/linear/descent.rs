@@ -181,6 +181,9 @@ impl<'a> Descent<'a> {
         let mut rounds = 0;
         while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();
+            if going.is_empty() {
+                break;
+            }
             let residuals: Vec<(&Group, &[f64])> =
                 going.iter().map(|&k| (&groups[k], all[k].residual())).collect();
             let led = lead.lead(self, &residuals);

@@ -151,7 +151,7 @@ impl Lead<'_> {
         let held = if descent.constant == Constant::Held { 1.0 } else { 0.0 };
         let inverse = |group: &Group| 1.0 / group.bend.max(LEAST_BEND);
         let outputs =
-            || residuals.iter().flat_map(|(group, r)| descent.outputs(group, r).map(|r| (*group, r)));
+            || residuals.iter().flat_map(|(group, r)| descent.outputs(group, r).map(move |r| (*group, r)));
         // Residuals as b′ sees them.
         let centred: Vec<(Vec<f64>, f64)> = outputs()
             .map(|(group, r)| {

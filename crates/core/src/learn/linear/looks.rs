@@ -40,7 +40,8 @@ impl Descent<'_> {
                     let bend = state.loss.curvature(y, s);
                     let (scale_slope, u) = state.loss.scale_slope(y, s);
                     let rest = [bend, f64::from(u8::from(bend > 0.0)), scale_slope, bend * u * u];
-                    sums.copy_from_slice(&[&state.terms(y, s, pulls)[..], &rest].concat());
+                    sums[..SUMS - 4].copy_from_slice(&state.terms(y, s, pulls));
+                    sums[SUMS - 4..].copy_from_slice(&rest);
                     sums.iter_mut().chain(pulls).for_each(|value| *value *= cost);
                     at += state.width;
                 }

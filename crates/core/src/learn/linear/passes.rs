@@ -240,7 +240,7 @@ impl ByPasses<'_> {
     ) -> Result<Vec<FoldModel>> {
         let start: Vectors = whole.iter().flat_map(|solved| solved.weights.iter().cloned()).collect();
         let features = self.map.output_dim();
-        let one = |fold: usize| {
+        let one = |fold: usize| -> Result<FoldModel> {
             let stream = stream(folds, fold);
             let here = self.look(&stream, &vec![0.0; self.outputs()])?;
             if !here.can_leave_out(self.linear.loss) {
