@@ -92,3 +92,38 @@ impl RowLoss {
         if u.abs() <= epsilon { (1.0 - u * u, u) } else { (1.0 - epsilon * epsilon, 0.0) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Absolute, assert_close};
+
+    /// ∂ℓ/∂σ and the bends of (s, σ) are differences of values and slopes; other losses have no σ.
+    #[test]
+    fn the_size_of_errors_joins_the_score() {
+        let (h, y) = (1e-6, [0.4]);
+        for sigma in [0.3, 1.0, 5.0] {
+            let of =
+                |sigma: f64| RowLoss::Single(Loss::Huber { epsilon: 1.35 }.pointwise()).with_scale(sigma);
+            for k in -30..=30 {
+                let s = 0.21 * f64::from(k) + 0.013;
+                let at = |s: f64, sigma: f64| {
+                    let (loss, mut slope) = (of(sigma), [0.0]);
+                    loss.slope(&y, &[s], &mut slope);
+                    (loss.value(&y, &[s]), slope[0], loss.scale_slope(&y, &[s]).0)
+                };
+                let differences = |to: (f64, f64, f64), from: (f64, f64, f64)| {
+                    [(to.0 - from.0) / (2.0 * h), (to.1 - from.1) / (2.0 * h), (to.2 - from.2) / (2.0 * h)]
+                };
+                let by_scale = differences(at(s, sigma + h), at(s, sigma - h));
+                let (slope, u) = of(sigma).scale_slope(&y, &[s]);
+                let mut bend = [0.0];
+                of(sigma).bend(&y, &[s], &[1.0], &mut bend);
+                assert_close(&[slope, bend[0] * u, bend[0] * u * u], &by_scale, Absolute(1e-4));
+            }
+        }
+        let plain = RowLoss::Single(Loss::Logistic.pointwise());
+        assert!(plain.scale().is_none() && plain.with_scale(3.0).scale().is_none());
+        assert_eq!(plain.scale_slope(&[1.0], &[0.3]), (0.0, 0.0));
+    }
+}
