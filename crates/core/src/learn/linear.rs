@@ -32,7 +32,7 @@ use crate::plan::Conjugate;
 use crate::solve::{Constant, Hinge};
 use crate::source::{Source, Target};
 use crate::stat::Sample;
-use crate::{Encoder, Engine, Error, Loss, Map, MapSpec, Result, Scalar};
+use crate::{Encoder, Engine, Error, Loss, MapSpec, Result, Scalar};
 
 /// A linear model on features of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,18 +111,22 @@ impl Linear {
         self.validate()?;
         check::target(self.loss, source)?;
         self.map.check(source.input_dim(), engine.memory_limit())?;
-        let cost = self.way_before(source, engine.memory_limit()).cost();
-        engine.check_memory(|| self.what_stays(), cost.peak_bytes)
+        let way = self.way_before(source, engine.memory_limit());
+        engine.check_memory(|| self.what_is_kept(&way), way.cost().peak_bytes)
     }
 
     /// What needs memory, and what would not.
-    fn what_stays(&self) -> String {
-        let instead = if self.is_newtons() {
-            "fewer features take less"
-        } else {
-            "squared_hinge makes them anew in each pass, fewer features take less"
-        };
-        format!("a fit under {}, whose features stay in memory ({instead}),", self.loss)
+    fn what_is_kept(&self, way: &Way) -> String {
+        match way {
+            Way::Passes(_) => format!("a fit under {}, by passes that keep no features,", self.loss),
+            Way::Held(_) if self.is_newtons() => {
+                format!("a fit under {}, whose features stay in memory,", self.loss)
+            }
+            Way::Held(_) => format!(
+                "a fit under {}, whose features stay in memory (those of squared_hinge need not; fewer features take less),",
+                self.loss
+            ),
+        }
     }
 
     /// Fits with a sample of the source's rows that was taken before, and from a start if there is one.
@@ -157,7 +161,13 @@ impl Linear {
         let calibrated = known.calibrates(self.loss, source.target()).then_some(folds);
         let way = self.way(source, map.output_dim(), sample.population(), engine.memory_limit());
         let fitted = match way {
-            Way::Passes(plan) => self.by_passes(engine, source, &map, sample, start, calibrated, plan)?,
+            Way::Passes(Conjugate { guide, cost }) => {
+                let shape = self.shape(source, map.output_dim(), sample.population());
+                let more = calibrated.map_or(0, |folds| shape.calibration_bytes(folds));
+                engine.check_memory(|| self.what_is_kept(&way), cost.peak_bytes.saturating_add(more))?;
+                let (linear, map) = (self, &map);
+                ByPasses { linear, engine, source, map, sample, shape, guide, start, calibrated }.fit()?
+            }
             Way::Held(_) => match &AnyHeld::of(engine, source, &map, sample.population(), folds)? {
                 AnyHeld::F32(held) => {
                     self.solve(engine, held, source.target(), start.as_deref(), calibrated)?
@@ -224,25 +234,6 @@ impl Linear {
             model.coefficients().row(o).iter().copied().chain(constant).collect()
         };
         Ok((0..model.intercept().len()).map(weights).collect())
-    }
-
-    /// The same without keeping features.
-    fn by_passes(
-        &self,
-        engine: &Engine,
-        source: &dyn Source,
-        map: &Map,
-        sample: &Sample,
-        start: Option<Vec<Vec<f64>>>,
-        calibrated: Option<usize>,
-        plan: Conjugate,
-    ) -> Result<Fitted> {
-        let shape = self.shape(source, map.output_dim(), sample.population());
-        let more = calibrated.map_or(0, |folds| shape.calibration_bytes(folds));
-        let what = || "calibrating the probabilities of a fit by passes".to_owned();
-        engine.check_memory(what, plan.cost.peak_bytes.saturating_add(more))?;
-        let (linear, guide) = (self, plan.guide);
-        ByPasses { linear, engine, source, map, sample, shape, guide, start, calibrated }.fit()
     }
 
     /// λ, the curve it was chosen from, and the model at it.

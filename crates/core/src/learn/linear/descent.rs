@@ -60,7 +60,7 @@ impl Group {
     }
 }
 
-impl<'a> Descent<'a> {
+impl Descent<'_> {
     pub(super) fn features(&self) -> usize {
         self.stream.map.output_dim()
     }

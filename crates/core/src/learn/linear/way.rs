@@ -43,14 +43,14 @@ impl Linear {
         self.way(source, self.map.output_dim(source.input_dim()), rows, limit)
     }
 
-    /// Features are held if they fit, or if it takes that to say what does not.
+    /// Features are held if they fit; the way that takes less if neither does.
     pub(super) fn way(&self, source: &dyn Source, features: usize, rows: u64, limit: u64) -> Way {
         let held = self.cost_held(source, features, rows);
         if held.peak_bytes <= limit || !self.is_newtons() {
             return Way::Held(held);
         }
         let passes = self.shape(source, features, rows).newton(limit);
-        if passes.cost.peak_bytes <= limit { Way::Passes(passes) } else { Way::Held(held) }
+        if passes.cost.peak_bytes < held.peak_bytes { Way::Passes(passes) } else { Way::Held(held) }
     }
 
     /// The shape of the passes: one λ at a time.
