@@ -137,8 +137,8 @@ fn passes() -> [(&'static str, usize, Lambda, u64); 3] {
 /// Losses by passes: rows, D, λ, and the guide that the memory is enough for.
 fn losses() -> [(&'static str, u64, usize, Lambda, u64); 2] {
     [
-        ("losses led by a sample", 30_000, 2048, Lambda::CrossValidated { folds: 5 }, 200 << 20),
-        ("losses led by random vectors", 20_000, 6000, Lambda::Given { value: 1e-3 }, 200 << 20),
+        ("losses led by a sample", 16_000, 2048, Lambda::CrossValidated { folds: 5 }, 120 << 20),
+        ("losses led by random vectors", 12_000, 6000, Lambda::Given { value: 1e-3 }, 200 << 20),
     ]
 }
 

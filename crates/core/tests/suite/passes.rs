@@ -14,7 +14,7 @@ use bochner_testkit::{Absolute, Relative, assert_close, normals};
 
 use crate::table::engine;
 
-const N: usize = 9000;
+const N: usize = 16_000;
 
 fn fourier() -> MapSpec {
     MapSpec { features: 80, seed: 2, ..MapSpec::fourier(Kernel::gaussian(1.5)) }
