@@ -93,7 +93,7 @@ impl Linear {
         }
     }
 
-    /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the features.
+    /// Fits to all rows of the source: one pass for a sample (of landmarks, and for the certificate), one for the features; many where these do not fit in memory.
     pub fn fit(&self, engine: &Engine, source: &dyn Source) -> Result<Model> {
         self.fit_from(engine, source, None)
     }

@@ -328,7 +328,7 @@ impl Streamed<'_> {
         if job.squares {
             let length = |(i, z): (usize, &[T])| {
                 let counts = block.weights[start + i] > 0.0;
-                if counts { z.iter().map(|z| z.to_f64() * z.to_f64()).sum() } else { 0.0 }
+                if counts { z.iter().map(|z| z.to_f64() * z.to_f64()).sum::<f64>() } else { 0.0 }
             };
             total.longest =
                 z.chunks_exact(width.max(1)).enumerate().map(length).fold(total.longest, f64::max);
@@ -371,7 +371,7 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
         }
     });
     if job.squares {
-        let length = |i: usize| rows.row(i).1.iter().map(|z| z.to_f64() * z.to_f64()).sum();
+        let length = |i: usize| rows.row(i).1.iter().map(|z| z.to_f64() * z.to_f64()).sum::<f64>();
         let counts = (0..rows.rows()).filter(|&i| block.weights[i] > 0.0);
         total.longest = counts.map(length).fold(total.longest, f64::max);
     }
