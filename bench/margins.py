@@ -66,7 +66,7 @@ def main():
         errors = [np.mean([error(m, seed) for seed in range(args.seeds)]) for m in SIZES]
         whole = np.mean(LinearSVC(C=10, fit_intercept=False, dual="auto", max_iter=100_000).fit(x, y).predict(new) != labels)
         say(f"| {label} | {gamma:.3f} | {margin_dimension(gamma, 0.1, 0.1):,} | " + " | ".join(f"{100 * e:.1f} %" for e in errors) + f" | {100 * whole:.1f} % |")
-        figure[f"{label}: margin {gamma:.2f}"] = [max(e, 1e-4) for e in errors]
+        figure[f"{label}: margin {gamma:.2g}"] = [max(e, 1e-4) for e in errors]
     if args.write:
         (HERE / "results" / "margins.md").write_text("\n".join(lines) + "\n")
         picture = curves.drawn(SIZES, [("problems of different margin", figure)], "outputs m; test error of a linear machine", "errors after projections by dimension", 1)

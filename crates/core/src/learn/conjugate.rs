@@ -12,7 +12,7 @@
 
 use super::kept::Kept;
 use super::ridge::{CurvePoint, FLAT, GRID, Lambda, Units};
-use super::streamed::{Job, Streamed, Visitor};
+use super::streamed::{Job, Shown, Streamed, Visitor};
 use crate::engine::Check;
 use crate::linalg::dot;
 use crate::model::Outcome;
@@ -95,7 +95,16 @@ impl Conjugate<'_> {
         let quiet = self.engine.quiet();
         let coded = |batch: &Batch<'_>| self.units.targets(self.source.target(), batch);
         let (source, map, targets, unit) = (self.source, self.map, &coded, self.units.weight);
-        let anew = |folds: usize| Streamed { engine: &quiet, source, map, targets, unit, folds, kept: None };
+        let anew = |folds: usize| Streamed {
+            engine: &quiet,
+            source,
+            map,
+            targets,
+            unit,
+            folds,
+            left: 0,
+            kept: None,
+        };
         let folds = self.lambda.folds();
         self.tell(&Event::Started { phase: "sides" })?;
         // Plain values of landmarks have no squares of features, which only these ask for.
@@ -157,6 +166,7 @@ impl Conjugate<'_> {
         let parts = if stream.folds > 1 { 2 } else { 1 };
         let total = stream.pass(&Job {
             directions: &[],
+            constants: &[],
             back: parts * each,
             plain: 1,
             squares: self.needs_squares(),
@@ -249,7 +259,7 @@ impl Conjugate<'_> {
     fn whole(&self, matrix: Matrix<f64>, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
         match self.lambda {
             Lambda::Given { value } => {
-                Guide::factor(matrix, CAUTION * value, self.rounding(), is_sketch, check)
+                Guide::factored(matrix, CAUTION * value, self.rounding(), is_sketch, check)
             }
             Lambda::CrossValidated { .. } => Guide::whole(matrix, self.rounding(), is_sketch, check),
         }
@@ -478,6 +488,7 @@ impl Operator for Equations<'_> {
         let constants = self.constants(vectors);
         let total = self.stream.pass(&Job {
             directions: vectors,
+            constants: &[],
             back: vectors.len(),
             plain: 0,
             squares: false,
@@ -499,6 +510,7 @@ impl Operator for Equations<'_> {
         let errors = if self.leaves_out { count } else { 0 };
         let total = self.stream.pass(&Job {
             directions: &vectors,
+            constants: &[],
             back: count,
             plain: errors,
             squares: false,
@@ -526,7 +538,8 @@ impl Operator for Equations<'_> {
 struct SampleSums(Gram);
 
 impl Visitor for SampleSums {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], _: &[u64]) {
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+        let weights = rows.weights();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
             self.0.absorb(z, none, |i| weights[i], |_| 0, &mut bochner_simd::Aligned::default());
         }
@@ -540,8 +553,8 @@ struct Sketched<'a, S> {
 }
 
 impl<S: Scalar> Visitor for Sketched<'_, S> {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], numbers: &[u64]) {
-        self.sketch.absorb(z, numbers, weights, self.means);
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+        self.sketch.absorb(z, &rows.numbers(), &rows.weights(), self.means);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Features that are made anew in each pass over the rows, or met where they are kept.
 //!
 //! ```text
-//! reach(i, k) = z(i)·directionₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
+//! reach(i, k) = z(i)·directionₖ + constantₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
 //! ```
 //! A block of the sweep is taken slab by slab, a slab being as many rows as follow from D alone, and a slab in sixteen parts, which threads share: the features of a part are made, met and summed up while they are
 //! at hand, each part by itself; then parts are added up in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
@@ -31,8 +31,9 @@ pub(super) struct Streamed<'a> {
     pub(super) targets: &'a (dyn Fn(&Batch<'_>) -> Matrix<f64> + Sync),
     /// What weights are divided by.
     pub(super) unit: f64,
-    /// Folds of which the first is left out; 1 for none.
+    /// Folds of which one is left out, 1 for none; and which.
     pub(super) folds: usize,
+    pub(super) left: usize,
     /// What was kept of the features, if there was room.
     pub(super) kept: Option<&'a Kept<'a>>,
 }
@@ -56,19 +57,50 @@ pub(super) type Values<'a> = &'a (dyn Fn(&Block, usize, &[f64], &mut [f64]) + Sy
 
 /// Somebody who looks at features.
 pub(super) trait Visitor {
-    /// Some rows of features with their weights and their numbers in the source.
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, weights: &[f64], numbers: &[u64]);
+    /// Some rows of features, and what else is known of them.
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>);
+}
+
+/// Some rows of a block.
+pub(super) struct Shown<'a> {
+    pub(super) block: &'a Block,
+    /// Where they stand in the block, and the number of its first row in the source.
+    pub(super) places: &'a [usize],
+    first_row: u64,
+}
+
+impl Shown<'_> {
+    pub(super) fn weights(&self) -> Vec<f64> {
+        self.places.iter().map(|&i| self.block.weights[i]).collect()
+    }
+
+    /// Their numbers in the source.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        self.places.iter().map(|&i| self.first_row + i as u64).collect()
+    }
 }
 
 /// What a pass is to find.
 pub(super) struct Job<'a> {
     pub(super) directions: &'a [&'a [f64]],
+    /// Added to the products with the directions; empty for nothing.
+    pub(super) constants: &'a [f64],
     /// Values of a row that multiply its features; and those that are only added up.
     pub(super) back: usize,
     pub(super) plain: usize,
     pub(super) values: Values<'a>,
-    /// Whether Σ w·z² is wanted.
+    /// Whether Σ w·z² is wanted, and max ‖z‖².
     pub(super) squares: bool,
+}
+
+impl Job<'_> {
+    /// What is reached before any product is added, of so many rows.
+    fn first_reach(&self, rows: usize) -> Vec<f64> {
+        if self.constants.is_empty() {
+            return vec![0.0; rows * self.directions.len()];
+        }
+        self.constants.repeat(rows)
+    }
 }
 
 /// What a pass found.
@@ -79,6 +111,8 @@ pub(super) struct Passed {
     pub(super) plain: Vec<f64>,
     /// Σ w·z² of each column.
     pub(super) squares: Vec<f64>,
+    /// ‖z‖² of the longest row that counts.
+    pub(super) longest: f64,
 }
 
 /// The same on its way.
@@ -87,6 +121,7 @@ struct Total {
     sums: Vec<f64>,
     plain: Vec<f64>,
     squares: Vec<f64>,
+    longest: f64,
 }
 
 /// Columns of sparse features that one thread sums at once.
@@ -112,6 +147,7 @@ impl Statistic for Total {
         add(&mut self.sums, &other.sums);
         add(&mut self.plain, &other.plain);
         add(&mut self.squares, &other.squares);
+        self.longest = self.longest.max(other.longest);
     }
 }
 
@@ -121,6 +157,7 @@ impl Total {
             sums: vec![0.0; features * job.back],
             plain: vec![0.0; job.back + job.plain],
             squares: vec![0.0; if job.squares { features } else { 0 }],
+            longest: 0.0,
         }
     }
 
@@ -144,7 +181,7 @@ impl Streamed<'_> {
             Some(kept) => kept.sums(vectors),
             None => vectors,
         };
-        Ok(Passed { vectors, plain: total.plain, squares: total.squares })
+        Ok(Passed { vectors, plain: total.plain, squares: total.squares, longest: total.longest })
     }
 
     /// One pass over what is kept.
@@ -225,10 +262,8 @@ impl Streamed<'_> {
             let here = gather(rows, some);
             let z = memory.sized(some.len() * features);
             self.map.apply_in_parallel(&here.view(), z, false);
-            let weights: Vec<f64> = some.iter().map(|&i| block.weights[i]).collect();
-            let numbers: Vec<u64> = some.iter().map(|&i| first_row + i as u64).collect();
             if let Ok(z) = MatrixView::new(z, some.len(), features) {
-                visitor.visit(z, &weights, &numbers);
+                visitor.visit(z, &Shown { block, places: some, first_row });
             }
         }
     }
@@ -237,7 +272,7 @@ impl Streamed<'_> {
         let left_out = if self.folds > 1 {
             let hash = ContentHash::new(self.map.spec().seed, Stream::Folds);
             let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
-            hashes.into_iter().map(|hash| fold_of(hash, self.folds) == 0).collect()
+            hashes.into_iter().map(|hash| fold_of(hash, self.folds) == self.left).collect()
         } else {
             Vec::new()
         };
@@ -338,7 +373,7 @@ fn summed<T: Scalar>(
     let (isa, count, each) = (Isa::best(), job.directions.len(), job.back + job.plain);
     let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
     let mut total = Total::zero(width, job);
-    let mut reach = vec![0.0; rows.count * count];
+    let mut reach = job.first_reach(rows.count);
     project(isa, rows, width, coefficients, &mut reach);
     let mut values = vec![0.0; rows.count * each];
     for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
@@ -350,7 +385,15 @@ fn summed<T: Scalar>(
     if job.squares {
         for (i, z) in z.chunks_exact(width.max(1)).enumerate() {
             let weight = block.weights[first + i];
-            total.squares.iter_mut().zip(z).for_each(|(s, z)| *s += weight * z.to_f64() * z.to_f64());
+            let mut length = 0.0;
+            for (sum, z) in total.squares.iter_mut().zip(z) {
+                let square = z.to_f64() * z.to_f64();
+                *sum += weight * square;
+                length += square;
+            }
+            if weight > 0.0 {
+                total.longest = total.longest.max(length);
+            }
         }
     }
     total
@@ -364,8 +407,10 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
         for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
             let i = chunk * ROUND + i;
             let (places, entries) = rows.row(i);
-            for (reach, direction) in reach.iter_mut().zip(job.directions) {
-                *reach = places.iter().zip(entries).map(|(&j, z)| z.to_f64() * direction[j as usize]).sum();
+            for (k, (reach, direction)) in reach.iter_mut().zip(job.directions).enumerate() {
+                let product: f64 =
+                    places.iter().zip(entries).map(|(&j, z)| z.to_f64() * direction[j as usize]).sum();
+                *reach = product + job.constants.get(k).copied().unwrap_or(0.0);
             }
             (job.values)(block, i, &reach, values);
         }
@@ -376,6 +421,11 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
         sums.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, sum)| {
             by_column.column(j).for_each(|(i, z)| *sum += values[i * each + k] * z);
         });
+    }
+    if job.squares {
+        let length = |i: usize| rows.row(i).1.iter().map(|z| z.to_f64() * z.to_f64()).sum::<f64>();
+        let counts = (0..rows.rows()).filter(|&i| block.weights[i] > 0.0);
+        total.longest = counts.map(length).fold(total.longest, f64::max);
     }
     total.squares.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, square)| {
         by_column.column(j).for_each(|(i, z)| *square += block.weights[i] * z * z);

@@ -39,7 +39,18 @@ fn steps(guide: Preconditioner) -> f64 {
 /// Rows that are expected where nobody knows.
 const UNKNOWN: f64 = 1e6;
 
-/// How a fit by conjugate gradients would go.
+/// What a solver keeps beside its guide, and does in a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Load {
+    /// Vectors of D numbers.
+    pub(super) vectors: f64,
+    /// Numbers beside each row of a block.
+    pub(super) values: f64,
+    /// Multiply-adds for each feature of a row, once it is made.
+    pub(super) products: f64,
+}
+
+/// How a fit by passes would go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Conjugate {
     pub(crate) guide: Preconditioner,
@@ -110,22 +121,27 @@ impl RidgeShape {
         rows * (made + slowness(self.sides()) * met) + plan.to_guide
     }
 
+    /// What conjugate gradients keep and do for all right sides. Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
+    fn load(&self) -> Load {
+        let vectors = self.sides() * if self.has_many_groups() { 9.0 } else { 8.0 };
+        Load { vectors, values: 3.0 * self.sides() + 4.0, products: 2.0 * self.sides() }
+    }
+
     /// Right sides that are solved at once.
     pub(super) fn sides(&self) -> f64 {
         self.outputs as f64 * if self.folds > 1 { TOGETHER as f64 } else { 1.0 }
     }
 
-    fn has_many_groups(&self) -> bool {
+    pub(super) fn has_many_groups(&self) -> bool {
         self.rows.is_none_or(|n| n > (BLOCK * GROUP) as u64)
     }
 
     /// Bytes at the peak: beside a sample, what its certificate is measured with, or the map while it is made, or the solver at work with its guide.
-    fn peak(&self, guide: Preconditioner, keeps: bool) -> f64 {
+    fn peak(&self, guide: Preconditioner, load: Load, keeps: bool) -> f64 {
         let f = |n: usize| n as f64;
         let (entries, features, scalar) = (self.entries as f64, f(self.features), f(self.scalar_bytes));
         let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
-        // Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
-        let vectors = self.sides() * features * 8.0 * if self.has_many_groups() { 9.0 } else { 8.0 };
+        let vectors = load.vectors * features * 8.0;
         let features_at_once = if keeps {
             self.kept()
         } else if self.map.is_sparse() {
@@ -133,7 +149,7 @@ impl RidgeShape {
         } else {
             rows(slab(self.features)) * features * scalar
         };
-        let values = rows(BLOCK) * (3.0 * self.sides() + 4.0) * 8.0;
+        let values = rows(BLOCK) * load.values * 8.0;
         let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));
         let (sample, certificate) = (sampled * entries * (16.0 + 8.0), 512.0 * features * 8.0);
         let (made, kept) = (self.map.bytes(self.inputs) as f64, self.map.bytes_kept(self.inputs) as f64);
@@ -175,13 +191,18 @@ impl RidgeShape {
 
     /// Whether a guide fits.
     pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64) -> bool {
-        self.peak(guide, false) <= limit as f64
+        self.peak(guide, self.load(), false) <= limit as f64
     }
 
     /// The largest rank up to `most` for which there is room; none below one that is of use.
     pub(crate) fn rank(&self, most: usize, limit: u64) -> Option<usize> {
+        self.rank_beside(most, limit, self.load())
+    }
+
+    /// The same beside any load.
+    pub(super) fn rank_beside(&self, most: usize, limit: u64, load: Load) -> Option<usize> {
         let mut rank = most.min(MOST_RANK).min(self.features / 2);
-        while rank >= LEAST_RANK && !self.has_room(Preconditioner::Nystrom { rank }, limit) {
+        while rank >= LEAST_RANK && self.peak(Preconditioner::Nystrom { rank }, load, false) > limit as f64 {
             rank /= 2;
         }
         (rank >= LEAST_RANK).then_some(rank)
@@ -204,9 +225,9 @@ impl RidgeShape {
     }
 
     /// Multiply-adds of one pass over a row.
-    fn pass(&self, keeps: bool) -> f64 {
+    fn pass(&self, load: Load, keeps: bool) -> f64 {
         let made = if keeps { 0.0 } else { self.to_make_a_row() };
-        made + 2.0 * self.features as f64 * self.sides()
+        made + self.features as f64 * load.products
     }
 
     /// Multiply-adds of making a guide, given the rows.
@@ -225,22 +246,34 @@ impl RidgeShape {
     }
 
     /// The guide to begin with: a sample, if its square fits and costs no more than a few hundred passes; random vectors; for features that are mostly zero, the diagonal.
-    pub(crate) fn conjugate(&self, limit: u64) -> Conjugate {
+    fn guide(&self, limit: u64, load: Load) -> Preconditioner {
         let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
         let sample = Preconditioner::Sample;
-        let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass(false);
-        let guide = if self.has_room(sample, limit) && is_cheap {
+        let is_cheap = self.to_make(sample, rows) <= 300.0 * rows * self.pass(load, false);
+        if self.peak(sample, load, false) <= limit as f64 && is_cheap {
             sample
         } else if self.map.is_sparse() {
             Preconditioner::Diagonal
         } else {
-            let rank = self.rank(ENOUGH_RANK, limit);
+            let rank = self.rank_beside(ENOUGH_RANK, limit, load);
             rank.map_or(Preconditioner::Diagonal, |rank| Preconditioner::Nystrom { rank })
-        };
-        // Every group of λ to a ten-thousandth, two of three groups; then the one.
-        let groups = if self.folds > 1 { 2.0 } else { 0.0 };
-        let steps = 1.1 * steps(guide) * (1.0 + 0.7 * groups);
-        let keeps = self.kept() <= KEPT.min(limit as f64 / 2.0) && self.peak(guide, true) <= limit as f64;
+        }
+    }
+
+    /// How passes go within so many bytes, if a guide makes for so many of them; whether features may be kept is up to who asks.
+    pub(super) fn by_passes(
+        &self,
+        limit: u64,
+        load: Load,
+        may_keep: bool,
+        passes: impl Fn(Preconditioner) -> f64,
+    ) -> Conjugate {
+        let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
+        let guide = self.guide(limit, load);
+        let steps = passes(guide);
+        let has_room =
+            || self.kept() <= KEPT.min(limit as f64 / 2.0) && self.peak(guide, load, true) <= limit as f64;
+        let keeps = may_keep && has_room();
         let once = self.to_make(guide, rows);
         let made = if keeps { self.to_make_or_keep(true) } else { 0.0 };
         let per_row = match guide {
@@ -253,12 +286,19 @@ impl RidgeShape {
             steps,
             to_guide: once,
             cost: Cost {
-                // Besides the sample, the sides and the guide.
+                // Beside the steps the sample, the sides and the guide.
                 passes: if keeps { 3 } else { steps.ceil() as u32 + 3 },
-                multiply_adds_per_million_rows: 1e6 * (made + steps * self.pass(keeps) + per_row),
+                multiply_adds_per_million_rows: 1e6 * (made + steps * self.pass(load, keeps) + per_row),
                 multiply_adds_to_solve: once - per_row * rows,
-                peak_bytes: self.peak(guide, keeps) as u64,
+                peak_bytes: self.peak(guide, load, keeps) as u64,
             },
         }
+    }
+
+    /// Ridge by conjugate gradients.
+    pub(crate) fn conjugate(&self, limit: u64) -> Conjugate {
+        // Every group of λ to a ten-thousandth, two of three groups; then the one. Residuals are found anew every ten steps.
+        let groups = if self.folds > 1 { 2.0 } else { 0.0 };
+        self.by_passes(limit, self.load(), true, |guide| 1.1 * steps(guide) * (1.0 + 0.7 * groups))
     }
 }

@@ -62,7 +62,7 @@ impl RidgeShape {
     }
 
     /// The same by conjugate gradients: rows are mapped in every pass, and meet vectors there and back.
-    pub(crate) fn forecast_passes(
+    pub(crate) fn forecast_conjugate(
         &self,
         rows: u64,
         machine: &Machine,
@@ -100,7 +100,7 @@ impl RidgeShape {
     }
 
     /// Seconds to look at rows and to make their features.
-    fn made(&self, n: f64, rates: &Rates, reading: f64) -> (f64, f64) {
+    pub(super) fn made(&self, n: f64, rates: &Rates, reading: f64) -> (f64, f64) {
         let (entries, features) = (self.entries as f64, self.features as f64);
         let is_sparse = self.entries < self.inputs as u64;
         let products = if is_sparse { rates.sparse } else { rates.products };

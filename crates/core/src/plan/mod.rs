@@ -6,6 +6,7 @@
 mod cg;
 mod forecast;
 mod machine;
+mod newton;
 mod strategy;
 
 use bochner_simd::TILE;
@@ -15,7 +16,9 @@ use crate::certify::capacity;
 use crate::sweep::{BLOCK, GROUP};
 use crate::{MapSpec, Method};
 
-pub(crate) use self::cg::{ENOUGH_RANK, FIRST_RANK, SKETCH_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way};
+pub(crate) use self::cg::{
+    Conjugate, ENOUGH_RANK, FIRST_RANK, SKETCH_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way,
+};
 pub use self::forecast::{Forecast, Phase};
 pub use self::machine::{Machine, Rates};
 pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};

@@ -12,7 +12,10 @@ mod smo;
 pub use dual::{Hinge, LinearSvm, SvmSolution};
 pub(crate) use dual_ridge::{Centring, DualRidge, shares};
 pub use newton::Stop;
-pub(crate) use newton::{ByColumn, Constant, MOST_FACTORED, Minimum, Newton, Passes};
+pub(crate) use newton::{
+    ByColumn, Cg, Constant, LED_ASTRAY, LENGTHS, MOST_FACTORED, Minimum, Newton, Passes, Point, RowLoss,
+    State, Terms, best_length,
+};
 pub(crate) use normal::{Factored, Normal, Solution};
 pub(crate) use path::Path;
 pub use pcg::Preconditioner;

@@ -10,6 +10,7 @@
 //! - `losses`: linear models under every loss
 //! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
 //! - `solvers`: ridge by conjugate gradients: against sums, in little memory
+//! - `passes`: every loss but the hinge on features that are never kept: against held ones, in memory that does not grow
 //! - `svm`: support vector machines on features
 //! - `strategies`: stochastic gradient descent in six ways: one model, and its costs
 //! - `golden`: against stored values and stored files
@@ -33,6 +34,7 @@ mod liftings;
 mod losses;
 mod maps;
 mod oracle;
+mod passes;
 mod projections;
 mod sequences;
 mod sketches;

@@ -31,7 +31,7 @@ impl Learner {
     pub(super) fn plan_within(&self, source: &dyn Source, known: Uncertainty, limit: u64) -> Result<Cost> {
         match self {
             Learner::Ridge(ridge) => Ok(ridge.knowing_way(source, known, limit)?.cost()),
-            Learner::Linear(linear) => linear.plan(source),
+            Learner::Linear(linear) => linear.plan_within(source, limit),
         }
     }
 
@@ -51,13 +51,18 @@ impl Learner {
                 let shape = ridge.shape(source, features, known);
                 Ok(match ridge.knowing_way(source, known, limit)? {
                     Way::Gram(_) => shape.forecast(rows, machine, reading),
-                    Way::Passes(plan) => shape.forecast_passes(rows, machine, reading, &plan),
+                    Way::Passes(plan) => shape.forecast_conjugate(rows, machine, reading, &plan),
                 })
             }
             Learner::Linear(linear) => {
-                let ridge = Ridge { lambda: linear.lambda, ..Ridge::new(linear.map.clone()) };
-                let shape = ridge.shape(source, features, Uncertainty::default());
-                Ok(shape.forecast_held(rows, machine, reading, linear.plan(source)?))
+                let shape = linear.shape(source, features, rows);
+                let cost = linear.plan_within(source, limit)?;
+                let is_held = cost == linear.plan(source)?;
+                Ok(if is_held {
+                    shape.forecast_held(rows, machine, reading, cost)
+                } else {
+                    shape.forecast_newton(rows, machine, reading, cost)
+                })
             }
         }
     }

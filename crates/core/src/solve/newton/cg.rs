@@ -3,7 +3,7 @@
 use crate::linalg::dot;
 
 /// One group's conjugate gradients; vectors of all its outputs stand one after another.
-pub(super) struct Cg {
+pub(crate) struct Cg {
     /// p so far.
     step: Vec<f64>,
     residual: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) struct Cg {
 
 impl Cg {
     /// At p = 0, given ∇F and the part of the gain that may be left over.
-    pub(super) fn start(gradient: &[f64], enough: f64) -> Cg {
+    pub(crate) fn start(gradient: &[f64], enough: f64) -> Cg {
         let residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
         Cg {
             step: vec![0.0; residual.len()],
@@ -32,7 +32,7 @@ impl Cg {
     }
 
     /// The next direction, given P⁻¹·residual; or the end, if that is small.
-    pub(super) fn turn(&mut self, led: &[f64]) {
+    pub(crate) fn turn(&mut self, led: &[f64]) {
         let square = dot(&self.residual, led);
         let plain = dot(&self.residual, &self.residual);
         let first = *self.first.get_or_insert((square, plain));
@@ -47,7 +47,7 @@ impl Cg {
     }
 
     /// One step along the direction, given ∇²F·direction.
-    pub(super) fn advance(&mut self, bent: &[f64]) {
+    pub(crate) fn advance(&mut self, bent: &[f64]) {
         let curvature = dot(&self.direction, bent);
         if !(curvature > 0.0 && self.square.is_finite()) {
             // Nothing bends any more, up to rounding.
@@ -61,20 +61,20 @@ impl Cg {
         }
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.done
     }
 
-    pub(super) fn residual(&self) -> &[f64] {
+    pub(crate) fn residual(&self) -> &[f64] {
         &self.residual
     }
 
-    pub(super) fn direction(&self) -> &[f64] {
+    pub(crate) fn direction(&self) -> &[f64] {
         &self.direction
     }
 
     /// p.
-    pub(super) fn into_step(self) -> Vec<f64> {
+    pub(crate) fn into_step(self) -> Vec<f64> {
         self.step
     }
 }

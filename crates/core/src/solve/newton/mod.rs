@@ -16,21 +16,25 @@
 
 mod cg;
 mod guide;
+mod line;
 mod pass;
 mod root;
 mod row;
+mod state;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::cg::Cg;
+pub(crate) use self::cg::Cg;
 use self::guide::{Curvature, Guide};
+pub(crate) use self::line::{LENGTHS, Point, best_length};
 use self::pass::PIECE;
 pub(crate) use self::pass::{ByColumn, MOST_FACTORED, Passes};
 use self::root::root;
-use self::row::RowLoss;
+pub(crate) use self::row::RowLoss;
+pub(crate) use self::state::{State, Terms};
 use crate::engine::Check;
 use crate::linalg::dot;
 use crate::loss::Pointwise;
@@ -99,38 +103,11 @@ pub enum Stop {
 /// One vector for each direction.
 type Vectors = Vec<Vec<f64>>;
 
-/// A group of outputs on its way.
-struct State {
-    /// Its first output, and how many they are.
-    first: usize,
-    width: usize,
-    loss: RowLoss,
-    /// μ at first.
-    rounding: f64,
-    /// One vector an output; the constant is last.
-    weights: Vectors,
-    /// Rows × width.
-    scores: Vec<f64>,
-    /// ∇F, all outputs in one.
-    gradient: Vec<f64>,
-    first_gradient: f64,
-    /// F, with its corners.
-    primal: f64,
-    dual: Option<f64>,
-    stop: Option<Stop>,
-}
-
 /// Steps of conjugate gradients within one of Newton's.
 const MOST_CG: usize = 200;
 
 /// Steps of conjugate gradients after which their guide is made anew.
-const LED_ASTRAY: usize = 12;
-
-/// The rounding of corners falls by this, as soon as the part SOLVED of the gap is due to steps and not to rounding, and not below the part SHARPEST of its first width and the tolerance: there it takes less from F than the
-/// tolerance, and arithmetic more.
-const SHARPER: f64 = 0.2;
-const SOLVED: f64 = 0.1;
-const SHARPEST: f64 = 1e-3;
+pub(crate) const LED_ASTRAY: usize = 12;
 
 impl<T: Scalar> Newton<'_, T> {
     /// Goes on until what is left to gain is at most `tolerance` of F, or for `most` steps.
@@ -193,34 +170,13 @@ impl<T: Scalar> Newton<'_, T> {
     /// All groups at their start.
     fn begin(&self, all: &[u32], check: Check<'_>) -> Result<Vec<State>> {
         let (n, size) = (self.costs.len(), self.features.size());
-        let width = if self.loss == Loss::Logistic && self.outputs > 1 { self.outputs } else { 1 };
-        let state = |first: usize| {
-            let loss = if width > 1 { RowLoss::Softmax } else { RowLoss::Single(self.loss.pointwise()) };
-            let weights = match self.start {
-                Some(start) => start[first..first + width].to_vec(),
-                None => vec![vec![0.0; size]; width],
-            };
-            State {
-                first,
-                width,
-                loss,
-                rounding: 0.0,
-                weights,
-                scores: vec![0.0; n * width],
-                gradient: Vec::new(),
-                first_gradient: 0.0,
-                primal: f64::INFINITY,
-                dual: None,
-                stop: None,
-            }
-        };
-        let mut states: Vec<State> = (0..self.outputs).step_by(width).map(state).collect();
+        let mut states = State::all(self.loss, self.outputs, size, n, self.start);
         if self.start.is_some() {
             let directions: Vec<&[f64]> =
                 states.iter().flat_map(|s| s.weights.iter().map(|w| &w[..])).collect();
             let reach = self.features.pass(all, &directions, None, check)?.0;
             for (k, state) in states.iter_mut().enumerate() {
-                state.scores = part(&reach, self.outputs, k * width, width);
+                state.scores = part(&reach, self.outputs, k * state.width, state.width);
             }
         }
         states.par_iter_mut().for_each(|state| self.unit(state));
@@ -229,8 +185,7 @@ impl<T: Scalar> Newton<'_, T> {
 
     /// How wide corners are rounded, and how large errors are, at first: as the errors of the scores are.
     fn unit(&self, state: &mut State) {
-        let RowLoss::Single(loss) = &mut state.loss else { return };
-        if !(loss.loss.has_corners() || matches!(loss.loss, Loss::Huber { .. })) {
+        if !state.has_unit() {
             return;
         }
         let (targets, outputs, first) = (self.targets, self.outputs, state.first);
@@ -238,14 +193,7 @@ impl<T: Scalar> Newton<'_, T> {
         let [weight, sum] = self.total(1, |i, _| [1.0, error(i)]);
         let mean = if self.constant == Constant::Free { sum / weight } else { 0.0 };
         let [size] = self.total(1, |i, _| [(error(i) - mean).abs()]);
-        let usual = size / weight;
-        let usual = if usual > 0.0 && usual.is_finite() { usual } else { 1.0 };
-        (loss.rounding, loss.scale) = match loss.loss {
-            Loss::Huber { .. } => (0.0, usual),
-            Loss::Margins { .. } => (0.5, 1.0),
-            _ => (usual, 1.0),
-        };
-        state.rounding = loss.rounding;
+        state.measure(size / weight);
     }
 
     fn target(&self, i: usize, state: &State) -> &[f64] {
@@ -399,46 +347,12 @@ impl<T: Scalar> Newton<'_, T> {
 
     /// F of a group, and its dual value given ‖v‖².
     fn evaluate(&self, state: &mut State, norm: f64) {
-        // A dual value is for one σ, and Σ c·g = 0 is seen to for single outputs.
-        let has_dual = match state.loss {
-            RowLoss::Single(loss) => !matches!(loss.loss, Loss::Huber { .. }),
-            RowLoss::Softmax => self.constant != Constant::Free,
-        };
-        let corners = match state.loss {
-            RowLoss::Single(loss) => RowLoss::Single(Pointwise { rounding: 0.0, ..loss }),
-            RowLoss::Softmax => RowLoss::Softmax,
-        };
-        let [losses, conjugates, pull, error, weight] = self.total(state.width, |i, memory| {
-            let (y, s) = (self.target(i, state), state.scores_of(i));
-            let value = corners.value(y, s);
-            match &state.loss {
-                RowLoss::Single(loss) => {
-                    [value, loss.conjugate(y[0], s[0]), loss.slope(y[0], s[0]), (y[0] - s[0]).abs(), 1.0]
-                }
-                RowLoss::Softmax => {
-                    let g = &mut memory[..state.width];
-                    state.loss.slope(y, s, g);
-                    [value, s.iter().zip(g).map(|(s, g)| s * *g).sum::<f64>() - value, 0.0, 0.0, 1.0]
-                }
-            }
+        let sums = self.total(state.width, |i, memory| {
+            let (y, s, slope) = (self.target(i, state), state.scores_of(i), &mut memory[..state.width]);
+            state.loss.slope(y, s, slope);
+            state.terms(y, s, slope)
         });
-        state.primal = 0.5 * self.norm(state) + losses;
-        if has_dual {
-            // What rounding leaves of Σ c·g counts against the bound as far as the best constant may be from zero: twice this one, and the size of errors.
-            let constant = state.weights[0].last().map_or(0.0, |b| b.abs());
-            let left = match self.constant {
-                Constant::Free if weight > 0.0 => 2.0 * (constant + error / weight) * pull.abs(),
-                _ => 0.0,
-            };
-            let dual = -conjugates - 0.5 * norm - left;
-            state.dual = Some(state.dual.map_or(dual, |best| best.max(dual)));
-        }
-    }
-
-    /// ‖w‖² of what is penalised.
-    fn norm(&self, state: &State) -> f64 {
-        let held = self.features.size() - usize::from(self.constant == Constant::Free);
-        state.weights.iter().map(|w| dot(&w[..held], &w[..held])).sum()
+        state.judge(self.constant, sums, norm);
     }
 
     /// p of each group, all at once, and the steps of conjugate gradients that it took.
@@ -509,9 +423,7 @@ impl<T: Scalar> Newton<'_, T> {
         let size = self.features.size();
         for (k, state) in states.iter_mut().enumerate() {
             let gain = -0.5 * dot(&state.gradient, &steps[k]);
-            // Corners end by their gap alone.
-            let is_smooth = !matches!(state.loss, RowLoss::Single(loss) if loss.rounding > 0.0);
-            if is_smooth && gain <= 0.1 * tolerance * state.primal.abs() {
+            if state.is_last(gain, tolerance) {
                 // The step is made all the same: it is paid for.
                 state.stop = Some(Stop::Gain);
             }
@@ -557,47 +469,6 @@ impl<T: Scalar> Newton<'_, T> {
         };
         let begin = slope(0.0).0.abs();
         root(slope, 1.0, (0.0, f64::INFINITY), 1.0, 1e-3 * begin).unwrap_or(0.0)
-    }
-}
-
-impl State {
-    fn scores_of(&self, i: usize) -> &[f64] {
-        &self.scores[i * self.width..(i + 1) * self.width]
-    }
-
-    /// Between primal and dual value.
-    fn gap(&self) -> Option<f64> {
-        self.dual.map(|dual| self.primal - dual)
-    }
-
-    fn is_within(&self, tolerance: f64) -> bool {
-        self.gap().is_some_and(|gap| gap <= tolerance * self.primal.abs())
-    }
-
-    /// Rounds corners less, where that is what the gap is due to: ½‖∇F‖² of it is due to steps that are missing.
-    fn sharpen(&mut self, tolerance: f64) -> bool {
-        let (is_within, gap) = (self.is_within(tolerance), self.gap());
-        let left = 0.5 * dot(&self.gradient, &self.gradient);
-        let RowLoss::Single(loss) = &mut self.loss else { return false };
-        let can = loss.rounding > SHARPEST * tolerance * self.rounding;
-        let is_due = can && !is_within && gap.is_some_and(|gap| left <= SOLVED * gap);
-        if is_due {
-            loss.rounding *= SHARPER;
-        }
-        is_due
-    }
-
-    fn end(self, steps: usize) -> Minimum {
-        let scale = if let RowLoss::Single(loss) = self.loss { loss.scale } else { 1.0 };
-        Minimum {
-            weights: self.weights,
-            scores: self.scores,
-            primal: self.primal,
-            dual: self.dual,
-            scale,
-            steps,
-            stop: self.stop.unwrap_or(Stop::Steps),
-        }
     }
 }
 

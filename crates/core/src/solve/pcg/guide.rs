@@ -70,7 +70,7 @@ impl Guide {
     }
 
     /// Of a matrix like S, made of numbers with this rounding, for one λ; where that leaves it without a factor, for a larger one.
-    pub(crate) fn factor(
+    pub(crate) fn factored(
         matrix: Matrix<f64>,
         lambda: f64,
         rounding: f64,
@@ -108,7 +108,15 @@ impl Guide {
         }
     }
 
-    /// P⁻¹ of some vectors, each with its λ.
+    /// What [`Guide::lead`] multiplies P⁻¹ with.
+    pub(crate) fn factor(&self, lambda: f64) -> f64 {
+        match self {
+            Guide::Nystrom(nystrom) => nystrom.factor(lambda),
+            _ => 1.0,
+        }
+    }
+
+    /// P⁻¹ of some vectors, each with its λ, times a factor.
     pub(crate) fn lead(&self, vectors: &[(&[f64], f64)]) -> Vectors {
         match self {
             #[cfg(test)]

@@ -36,7 +36,9 @@ pub(crate) trait Operator {
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors>;
 
     /// P⁻¹ of some vectors, each with its λ: on the threads that products are made on.
-    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors;
+    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
+        guide.lead(vectors)
+    }
 }
 
 /// From a guide under which columns come on slowly to a better one, and whether there was one. The old one is handed over: there may be no room for both.

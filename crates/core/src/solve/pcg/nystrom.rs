@@ -92,9 +92,14 @@ impl Nystrom {
         Ok(())
     }
 
+    /// λᵣ + λ.
+    pub(super) fn factor(&self, lambda: f64) -> f64 {
+        self.values.last().copied().unwrap_or(0.0) + lambda
+    }
+
     /// P⁻¹v, times λᵣ + λ.
     pub(super) fn lead(&self, v: &[f64], lambda: f64) -> Vec<f64> {
-        let last = self.values.last().copied().unwrap_or(0.0) + lambda;
+        let last = self.factor(lambda);
         let along = |(u, value): (&Vec<f64>, &f64)| (last / (value + lambda) - 1.0) * dot(u, v);
         let factors: Vec<f64> = self.vectors.par_iter().zip(&self.values).map(along).collect();
         let mut led = v.to_vec();

@@ -19,10 +19,6 @@ impl Operator for Dense {
         Ok((0..vectors.len()).map(|k| (0..n).map(|i| product.row(i)[k]).collect()).collect())
     }
 
-    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
-        guide.lead(vectors)
-    }
-
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors> {
         let vectors: Vec<&[f64]> = of.iter().map(|(_, v)| *v).collect();
         let mut bent = self.apply(&vectors)?;
