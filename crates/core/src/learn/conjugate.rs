@@ -231,7 +231,8 @@ impl Conjugate<'_> {
         let check = |_| self.tell(&Event::Alive);
         self.engine.install(|| {
             let sums = sums.0.total();
-            self.whole(Normal::new(sums, self.intercept).matrix, false, &check)
+            let caution = if share < 1.0 { CAUTION } else { 1.0 };
+            self.whole(Normal::new(sums, self.intercept).matrix, caution, false, &check)
         })
     }
 
@@ -252,14 +253,14 @@ impl Conjugate<'_> {
         };
         square.as_mut_slice().iter_mut().for_each(|s| *s /= whole.weight);
         let check = |_| self.tell(&Event::Alive);
-        self.engine.install(|| self.whole(square, true, &check))
+        self.engine.install(|| self.whole(square, CAUTION, true, &check))
     }
 
     /// Of a matrix like S: a factor for the λ that is given, or a form for every λ.
-    fn whole(&self, matrix: Matrix<f64>, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
+    fn whole(&self, matrix: Matrix<f64>, caution: f64, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
         match self.lambda {
             Lambda::Given { value } => {
-                Guide::factored(matrix, CAUTION * value, self.rounding(), is_sketch, check)
+                Guide::factored(matrix, caution * value, self.rounding(), is_sketch, check)
             }
             Lambda::CrossValidated { .. } => Guide::whole(matrix, self.rounding(), is_sketch, check),
         }
