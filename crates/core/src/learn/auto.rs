@@ -271,7 +271,7 @@ impl Auto {
         let (first, most) = match self.sizes(&kernel, distinct, source, limit)? {
             Sizes::One { fit, enough } => {
                 let model = with(&fit)?;
-                let fit = Auto { solver: fit.solver_of(&model), ..fit };
+                let fit = Auto { solver: fit.solver_of(&model), ..*fit };
                 return Ok((model, Plan { fit, trials, enough }));
             }
             Sizes::Doubled { first, most } => (first, most),
@@ -316,7 +316,7 @@ impl Auto {
         let spec = self.map(kernel.clone(), distinct.map_or(usual, |n| usual.min(even(n))));
         let one = |method, features, enough| {
             let fit = Auto { method: Some(method), features: Some(features), ..self.clone() };
-            Sizes::One { fit, enough }
+            Sizes::One { fit: Box::new(fit), enough }
         };
         if self.features.is_some() || !grows(&spec, columns) {
             return Ok(one(spec.method, spec.features, Enough::Given));
@@ -510,7 +510,7 @@ impl Auto {
 /// How D is found.
 enum Sizes {
     /// It is known.
-    One { fit: Auto, enough: Enough },
+    One { fit: Box<Auto>, enough: Enough },
     /// From the first on, doubled.
     Doubled { first: usize, most: usize },
 }

@@ -14,7 +14,7 @@ impl Auto {
         let (limit, rounded) = (engine.memory_limit(), self.rounded(source));
         self.spec().validate()?;
         let smallest = match self.sizes_of(source, limit)? {
-            Sizes::One { fit, .. } => fit,
+            Sizes::One { fit, .. } => *fit,
             Sizes::Doubled { first, .. } => self.sized(&self.anchor(), first),
         };
         smallest.learner(self.anchor(), self.most_features()).check(engine, &rounded)?;
@@ -62,7 +62,7 @@ impl Auto {
             instead: "count them first",
         })?;
         let fits: Vec<Auto> = match self.sizes_of(source, limit)? {
-            Sizes::One { fit, .. } => vec![fit],
+            Sizes::One { fit, .. } => vec![*fit],
             Sizes::Doubled { first, most } => {
                 let sizes = std::iter::successors(Some(first), |d| (*d < most).then(|| (2 * d).min(most)));
                 sizes.map(|features| self.sized(&kernel, features)).collect()
