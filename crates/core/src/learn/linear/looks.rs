@@ -169,7 +169,7 @@ impl Descent<'_> {
                     let scale_step =
                         if group.has_scale() { step.last().copied().unwrap_or(0.0) } else { 0.0 };
                     for (&t, out) in lengths.iter().zip(out.chunks_exact_mut(2)) {
-                        let (value, slope) = along(&state.loss, y, s, q, scale_step, t, &mut memory);
+                        let (value, slope) = moved_loss(&state.loss, y, s, q, scale_step, t, &mut memory);
                         out.copy_from_slice(&[cost * value, cost * slope]);
                     }
                     at += state.width;
@@ -206,7 +206,15 @@ fn lengths(group: &Group, step: &[f64], unit: f64) -> Vec<f64> {
 }
 
 /// ℓ and its derivative at s + tq and σ + tp, given room for two rows.
-fn along(loss: &RowLoss, y: &[f64], s: &[f64], q: &[f64], p: f64, t: f64, memory: &mut [f64]) -> (f64, f64) {
+fn moved_loss(
+    loss: &RowLoss,
+    y: &[f64],
+    s: &[f64],
+    q: &[f64],
+    p: f64,
+    t: f64,
+    memory: &mut [f64],
+) -> (f64, f64) {
     let (moved, slopes) = memory.split_at_mut(memory.len() / 2);
     let (moved, slopes) = (&mut moved[..s.len()], &mut slopes[..s.len()]);
     moved.iter_mut().zip(s).zip(q).for_each(|((m, s), q)| *m = s + t * q);
