@@ -134,7 +134,11 @@ impl Lead<'_> {
         let mut wanted = if is_first { rank.min(FIRST_RANK) } else { rank };
         loop {
             self.engine.install(|| nystrom.grow(&mut products, wanted))?;
-            if nystrom.last() <= 10.0 / bend || wanted >= rank.min(ENOUGH_RANK) {
+            // (Infinite, where nothing is seen.)
+            if !(nystrom.last() > 10.0 / bend)
+                || nystrom.last().is_infinite()
+                || wanted >= rank.min(ENOUGH_RANK)
+            {
                 break;
             }
             wanted = (2 * wanted).min(rank);
