@@ -18,7 +18,7 @@ use crate::{Loss, Result};
 const MOST_CG: usize = 100;
 
 /// Times that shorter steps are looked at before it is said that none is better.
-const SHORTER: usize = 4;
+const SHORTER: usize = 7;
 
 /// F of all rows of a stream, or of all but those left out.
 pub(super) struct Descent<'a> {
@@ -81,12 +81,12 @@ impl Descent<'_> {
         block.weights[i] > 0.0 && !(self.leaves_out && block.is_left_out(i))
     }
 
-    /// Goes on from a start, or from zero, until what is left to gain is small; `spread` is the usual error of each output at zero. A guide that is there is used, and left for the next.
+    /// Goes on from a start, or from zero, until what is left to gain is small; `errors` is the mean error of each output at zero. A guide that is there is used, and left for the next.
     pub(super) fn solve(
         &self,
         lambda: f64,
         start: Option<&[Vec<f64>]>,
-        spread: &[f64],
+        errors: &[f64],
         lead: &mut Lead<'_>,
         goal: Goal,
         told: &dyn Fn(usize) -> Result<()>,
@@ -95,7 +95,7 @@ impl Descent<'_> {
         let states = State::all(self.loss, self.outputs, self.size(), 0, start);
         let mut going: Vec<Group> = states.into_iter().map(Group::new).collect();
         let mut done: Vec<Option<Minimum>> = vec![None; going.len()];
-        self.measure(cost, &mut going, start.is_some(), spread)?;
+        self.measure(cost, &mut going, start.is_some(), errors)?;
         let mut is_astray = false;
         for round in 0..=goal.most {
             self.gradients(cost, &mut going, round == 0)?;
@@ -129,11 +129,11 @@ impl Descent<'_> {
     }
 
     /// How large errors are at first, where the loss is to know: at a start, by one pass.
-    fn measure(&self, cost: f64, groups: &mut [Group], is_started: bool, spread: &[f64]) -> Result<()> {
+    fn measure(&self, cost: f64, groups: &mut [Group], is_started: bool, errors: &[f64]) -> Result<()> {
         if !groups.iter().any(|group| group.state.has_unit()) {
             return Ok(());
         }
-        groups.iter_mut().for_each(|group| group.state.measure(spread[group.state.first]));
+        groups.iter_mut().for_each(|group| group.state.measure(errors[group.state.first]));
         if is_started {
             self.gradients(cost, groups, true)?;
             let first = |group: &mut Group| {

@@ -18,6 +18,8 @@ pub(super) struct Look {
     pub(super) variances: Vec<f64>,
     /// The mean distance of each target from its mean, roughly.
     pub(super) spread: Vec<f64>,
+    /// The mean size of each target: that of the errors of a model that is nothing yet.
+    pub(super) errors: Vec<f64>,
     /// Mean and largest ‖z‖².
     pub(super) size: f64,
     pub(super) longest: f64,
@@ -49,7 +51,7 @@ impl ByPasses<'_> {
             directions: &[],
             constants: &[],
             back: 1,
-            plain: 1 + 2 * classes + outputs,
+            plain: 1 + 2 * classes + 2 * outputs,
             squares: true,
             values: &|block, i, _, out| {
                 let (weight, y) = (block.weights[i], block.targets.row(i));
@@ -57,8 +59,10 @@ impl ByPasses<'_> {
                 (out[0], out[1]) = (weight, f64::from(u8::from(weight > 0.0)));
                 let first = if block.is_left_out(i) { 2 + classes } else { 2 };
                 out[first + if is_classes { class(y) } else { 0 }] = weight;
-                let away = out[2 + 2 * classes..].iter_mut().zip(y.iter().zip(&middle));
-                away.for_each(|(out, (y, middle))| *out = weight * (y - middle).abs());
+                let away = out[2 + 2 * classes..].chunks_exact_mut(2).zip(y.iter().zip(&middle));
+                away.for_each(|(out, (y, middle))| {
+                    out.copy_from_slice(&[weight * (y - middle).abs(), weight * y.abs()]);
+                });
             },
         })?;
         let (weight, rest) = (total.plain[0], &total.plain[2..]);
@@ -73,7 +77,8 @@ impl ByPasses<'_> {
             left: rest[classes..2 * classes].to_vec(),
             means,
             variances,
-            spread: rest[2 * classes..].iter().map(|sum| sum / weight).collect(),
+            spread: rest[2 * classes..].iter().step_by(2).map(|sum| sum / weight).collect(),
+            errors: rest[2 * classes..].iter().skip(1).step_by(2).map(|sum| sum / weight).collect(),
             size: total.squares.iter().sum::<f64>() / weight,
             longest: total.longest,
         })

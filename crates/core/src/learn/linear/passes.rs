@@ -164,7 +164,7 @@ impl ByPasses<'_> {
                 let fraction = Some(at as f64 / grid.len() as f64);
                 self.engine.tell(&Event::Progress { phase, rows: look.rows, fraction })
             };
-            let solved = part.solve(lambda, last.as_deref(), &look.spread, lead, goal, &told)?;
+            let solved = part.solve(lambda, last.as_deref(), &look.errors, lead, goal, &told)?;
             let (error, lost) = self.left_out(&part, &solved)?;
             let goes_on = search.push(lambda, error / left_weight, lost);
             let weights: Vectors = solved.into_iter().flat_map(|solved| solved.weights).collect();
@@ -224,7 +224,7 @@ impl ByPasses<'_> {
             let fraction = Some(step as f64 / (step + 8) as f64);
             self.engine.tell(&Event::Progress { phase, rows: look.rows, fraction })
         };
-        let solved = descent.solve(lambda, start, &look.spread, lead, goal, &told)?;
+        let solved = descent.solve(lambda, start, &look.errors, lead, goal, &told)?;
         self.engine.tell(&Event::Finished { phase })?;
         Ok(solved)
     }

@@ -77,6 +77,11 @@ impl Nystrom {
         let (values, vectors) = symmetric_eigen(&core)?;
         let least = values.first().map_or(0.0, |top| top * f64::EPSILON * rank as f64);
         let kept = values.iter().take_while(|&&value| value > least).count();
+        if kept == 0 {
+            // S is nothing, as far as can be seen.
+            (self.vectors, self.values) = (Vec::new(), Vec::new());
+            return Ok(());
+        }
         // B = M^(−½)Vᵀ(Y + νΩ), so that Ŝ = BᵀB.
         let weights = Matrix::from_fn(kept, rank, |k, j| vectors.row(k)[j] / values[k].sqrt());
         let shifted = |j: usize, c: usize| self.images[j][c] + shift * tests[j][c];
