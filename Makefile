@@ -42,7 +42,7 @@ isa:
 	$(STAGE) avx2 env BOCHNER_ISA=avx2 sh -ec 'cargo test -q --lib; cargo test -q --test suite -- $(ISA_TESTS)'
 
 examples:
-	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q -p bochner --example $$e; done'
+	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q --example $$e; done'
 
 wheel: $(VENV)/ready
 	$(STAGE) wheel env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python

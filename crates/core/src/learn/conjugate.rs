@@ -362,7 +362,11 @@ impl Conjugate<'_> {
         let least = points.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
         let chosen = points.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
         let lambda = chosen.map_or(0.0, |point| point.lambda);
-        let residual = rough.iter().filter(|(at, _)| at.to_bits() == lambda.to_bits()).map(|(_, r)| *r).fold(0.0, f64::max);
+        let residual = rough
+            .iter()
+            .filter(|(at, _)| at.to_bits() == lambda.to_bits())
+            .map(|(_, r)| *r)
+            .fold(0.0, f64::max);
         if residual > 0.0 {
             let text = format!(
                 "λ was chosen by errors of coefficients whose residual is {residual:.1e} instead of {:.1e}: another may be better; allow more steps, or give a λ",

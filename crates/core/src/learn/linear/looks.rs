@@ -176,7 +176,7 @@ impl Descent<'_> {
                 }
             },
         })?;
-        let points = |(((group, step), lengths), sums): (((&&Group, &&[f64]), &Vec<f64>), &[f64])| {
+        let points = |group: &Group, step: &[f64], lengths: &[f64], sums: &[f64]| {
             let (mut ww, mut wp, mut pp) = (0.0, 0.0, 0.0);
             for (weights, step) in group.state.weights.iter().zip(self.outputs(group, step)) {
                 for (j, (w, p)) in weights.iter().zip(step).enumerate() {
@@ -191,8 +191,8 @@ impl Descent<'_> {
             };
             lengths.iter().zip(sums.chunks_exact(2)).map(point).collect()
         };
-        let pairs = moved.iter().map(|(group, step)| (group, step));
-        Ok(pairs.zip(&lengths).zip(total.plain.chunks_exact(2 * count)).map(points).collect())
+        let all = moved.iter().zip(&lengths).zip(total.plain.chunks_exact(2 * count));
+        Ok(all.map(|((&(group, step), lengths), sums)| points(group, step, lengths, sums)).collect())
     }
 }
 
