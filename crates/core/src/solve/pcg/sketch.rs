@@ -3,7 +3,7 @@
 //! ```text
 //! SZ = Σᵢ Sᵢ·√wᵢ·(zᵢ − z̄)ᵀ,   Sᵢ with 8 entries ±1/√8, one in each eighth of s rows        E (SZ)ᵀ(SZ) = ZᵀWZ
 //! ```
-//! With s = 4D rows all products zᵀ(SZ)ᵀ(SZ)z are within a factor (1 ± ½)² of what they should be, for any rows at all: κ ≤ 9. A sample of rows says as much only where no few rows stand for a direction by
+//! With s = 4D rows all products zᵀ(SZ)ᵀ(SZ)z are within a factor (1 ± ½)² of what they should be, for any rows at all, with high probability: κ about 9. A sample of rows says as much only where no few rows stand for a direction by
 //! themselves; a sketch misses none (sparse sign embeddings: Clarkson & Woodruff 2013, Nelson & Nguyễn 2013).
 //!
 //! Places and signs go by the number of the row and not by its content: k equal rows have to fall k times independently, or they would count k² times. What is drawn here decides how many steps a
