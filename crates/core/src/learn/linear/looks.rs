@@ -176,23 +176,26 @@ impl Descent<'_> {
                 }
             },
         })?;
-        let points = |group: &Group, step: &[f64], lengths: &[f64], sums: &[f64]| {
-            let (mut ww, mut wp, mut pp) = (0.0, 0.0, 0.0);
-            for (weights, step) in group.state.weights.iter().zip(self.outputs(group, step)) {
-                for (j, (w, p)) in weights.iter().zip(step).enumerate() {
-                    let held = self.held(j);
-                    (ww, wp, pp) = (ww + held * w * w, wp + held * w * p, pp + held * p * p);
-                }
+        let sums = total.plain.chunks_exact(2 * count);
+        let each = moved.iter().zip(&lengths).zip(sums);
+        Ok(each.map(|(((group, step), lengths), sums)| self.points(group, step, lengths, sums)).collect())
+    }
+
+    /// The penalty added to sums of losses and their slopes.
+    fn points(&self, group: &Group, step: &[f64], lengths: &[f64], sums: &[f64]) -> Vec<Point> {
+        let (mut ww, mut wp, mut pp) = (0.0, 0.0, 0.0);
+        for (weights, step) in group.state.weights.iter().zip(self.outputs(group, step)) {
+            for (j, (w, p)) in weights.iter().zip(step).enumerate() {
+                let held = self.held(j);
+                (ww, wp, pp) = (ww + held * w * w, wp + held * w * p, pp + held * p * p);
             }
-            let point = |(&length, sums): (&f64, &[f64])| Point {
-                length,
-                value: 0.5 * ww + length * (wp + 0.5 * length * pp) + sums[0],
-                slope: wp + length * pp + sums[1],
-            };
-            lengths.iter().zip(sums.chunks_exact(2)).map(point).collect()
+        }
+        let point = |(&length, sums): (&f64, &[f64])| Point {
+            length,
+            value: 0.5 * ww + length * (wp + 0.5 * length * pp) + sums[0],
+            slope: wp + length * pp + sums[1],
         };
-        let all = moved.iter().zip(&lengths).zip(total.plain.chunks_exact(2 * count));
-        Ok(all.map(|((&(group, step), lengths), sums)| points(group, step, lengths, sums)).collect())
+        lengths.iter().zip(sums.chunks_exact(2)).map(point).collect()
     }
 }
 
