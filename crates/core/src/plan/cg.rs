@@ -46,6 +46,8 @@ pub(super) struct Load {
     pub(super) vectors: f64,
     /// Numbers beside each row of a block.
     pub(super) values: f64,
+    /// Slabs of features that are not there, but whose place the allocator has not given back.
+    pub(super) holes: f64,
     /// Multiply-adds for each feature of a row, once it is made.
     pub(super) products: f64,
 }
@@ -124,7 +126,7 @@ impl RidgeShape {
     /// What conjugate gradients keep and do for all right sides. Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
     fn load(&self) -> Load {
         let vectors = self.sides() * if self.has_many_groups() { 9.0 } else { 8.0 };
-        Load { vectors, values: 3.0 * self.sides() + 4.0, products: 2.0 * self.sides() }
+        Load { vectors, values: 3.0 * self.sides() + 4.0, holes: 0.0, products: 2.0 * self.sides() }
     }
 
     /// Right sides that are solved at once.
@@ -147,7 +149,7 @@ impl RidgeShape {
         } else if self.map.is_sparse() {
             self.map.sparse_entries(rows(BLOCK) as u64, None) as f64 * 2.0 * (scalar + 8.0)
         } else {
-            rows(slab(self.features)) * features * scalar
+            (1.0 + load.holes) * rows(slab(self.features)) * features * scalar
         };
         let values = rows(BLOCK) * load.values * 8.0;
         let sampled = f(capacity(&self.map, self.inputs)).min(self.rows.map_or(f64::INFINITY, |n| n as f64));

@@ -28,12 +28,12 @@ fn inner(guide: Preconditioner) -> f64 {
 
 impl RidgeShape {
     /// Of each output: weights, gradient, step, residual, direction, P⁻¹r, the product, its sums twice, weights and directions side by side, and where λ is chosen the best, the last and the next weights.
-    /// Of each row: targets, and F and F′ at nine lengths.
+    /// Of each row: targets, and F and F′ at nine lengths. Guides that are made again and again, of rows that are more or fewer, leave holes: one slab, as measured.
     fn newton_load(&self) -> Load {
         let outputs = self.outputs as f64;
         let vectors =
             if self.has_many_groups() { 13.0 } else { 12.0 } + if self.folds > 1 { 3.0 } else { 1.0 };
-        Load { vectors: outputs * vectors, values: 22.0 * outputs + 4.0, products: 3.0 * outputs }
+        Load { vectors: outputs * vectors, values: 22.0 * outputs + 4.0, holes: 1.0, products: 3.0 * outputs }
     }
 
     /// How Newton's method by passes goes within so many bytes.

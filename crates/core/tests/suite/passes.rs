@@ -367,7 +367,7 @@ fn every_door_leads_to_passes() {
         lambda: given(1e-4),
         ..Auto::default()
     };
-    let limit = auto.plan(&source).unwrap().peak_bytes * 2 / 3;
+    let limit = auto.plan(&source).unwrap().peak_bytes * 4 / 5;
     let tight = EngineSpec { threads: 2, memory_limit: Some(limit), ..EngineSpec::default() }.build();
     same(&auto.fit(&tight, &source).unwrap(), &auto.fit(&self::engine(2), &source).unwrap());
 }
