@@ -286,8 +286,8 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
         about a minute of two processor cores, and no clock is asked.
     solver : {"auto", "gram", "cg"}, default="auto"
-        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
-        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep features where they are few, make them anew
+        in every step where not, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost more.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     deviation : bool, default=False
@@ -622,8 +622,8 @@ class KernelClassifier(Classifies, _KernelLearner):
         Seconds for the whole fit: kernel and ``n_components``, where they are left open, are searched for as long as it allows. None means an amount of work,
         about a minute of two processor cores, and no clock is asked.
     solver : {"auto", "gram", "cg"}, default="auto"
-        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep no features, make them anew
-        in every step, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost several times as much.
+        How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep features where they are few, make them anew
+        in every step where not, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost more.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     probability : bool, default=False

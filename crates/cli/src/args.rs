@@ -140,7 +140,7 @@ pub(crate) struct LearnArgs {
     /// What is minimised: squares; for classes logistic, squared-hinge, hinge; for numbers huber(epsilon=1.35), quantile(level=0.5), insensitive(epsilon=0.1)
     #[arg(long, default_value = "squares")]
     pub(crate) loss: Loss,
-    /// How squares are minimised: gram, by sums of D² numbers in one pass; cg, by conjugate gradients, which keep no features and read the rows in every step; auto, by sums unless these do not fit
+    /// How squares are minimised: gram, by sums of D² numbers in one pass; cg, by conjugate gradients, which keep features where they are few and read the rows in every step where not; auto, by sums unless these do not fit or cost more
     #[arg(long, default_value = "auto")]
     pub(crate) solver: Solver,
     /// Number of features D: more is closer to the kernel; time grows with D² [default: doubled while the error on left-out rows falls; 256 grids for binning]

@@ -86,25 +86,25 @@ impl Engine {
 
     /// The same threads and limits, with the observer only asked whether to go on: for work inside a phase that reports itself.
     pub fn quiet(&self) -> Engine {
-        let pool = self.pool().map(|pool| (std::process::id(), pool));
         let quiet = |observer: &Arc<dyn Observer>| Arc::new(Quiet(Arc::clone(observer))) as Arc<dyn Observer>;
-        Engine {
-            threads: self.threads,
-            memory_limit: self.memory_limit,
-            observer: self.observer.as_ref().map(quiet),
-            pool: Mutex::new(pool),
-        }
+        Engine { observer: self.observer.as_ref().map(quiet), ..self.again() }
     }
 
     /// The same with so much less memory, where a limit was given: something else holds it.
     pub fn beside(&self, bytes: u64) -> Engine {
+        Engine { memory_limit: self.memory_limit.map(|limit| limit.saturating_sub(bytes)), ..self.again() }
+    }
+
+    /// The same with this memory limit.
+    pub(crate) fn within(&self, bytes: u64) -> Engine {
+        Engine { memory_limit: Some(bytes), ..self.again() }
+    }
+
+    /// The same threads, limit and observer.
+    fn again(&self) -> Engine {
         let pool = self.pool().map(|pool| (std::process::id(), pool));
-        Engine {
-            threads: self.threads,
-            memory_limit: self.memory_limit.map(|limit| limit.saturating_sub(bytes)),
-            observer: self.observer.clone(),
-            pool: Mutex::new(pool),
-        }
+        let (threads, memory_limit, observer) = (self.threads, self.memory_limit, self.observer.clone());
+        Engine { threads, memory_limit, observer, pool: Mutex::new(pool) }
     }
 
     /// Runs a phase on this engine's threads: `job` is given a check to call with the part of the work done.

@@ -21,7 +21,7 @@ use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inpu
 use crate::matrix::with_rows;
 use crate::model::Outcome;
 use crate::plan::Machine;
-use crate::source::Source;
+use crate::source::{Source, Target};
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
 use crate::table::ColumnInfo;
@@ -129,8 +129,10 @@ impl Auto {
 
     /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
     pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
+        // One limit from here on: what is free changes while it is used.
+        let engine = &engine.within(engine.memory_limit());
         // What is open is as in the model to start from: other features would have no use for its coefficients.
-        let settled = start.and_then(|model| self.settled_like(model));
+        let settled = start.and_then(|model| self.settled_like(model, source.target()));
         let auto = settled.as_ref().unwrap_or(self);
         let clock = Clock::start(auto.budget);
         auto.uncertainty.check(auto.loss, source.target())?;
@@ -208,8 +210,8 @@ impl Auto {
         self.features.is_none() && self.lambda.folds() > 1 && has_folds
     }
 
-    /// The same with what is open as in a model to start from; none if nothing is, if the model is none of those asked for, or for squares, which have no use for a start.
-    fn settled_like(&self, start: &Model) -> Option<Auto> {
+    /// The same with what is open as in a model to start from; none if nothing is, if the model is none of those asked for, or if there is no use for its coefficients, as for squares.
+    fn settled_like(&self, start: &Model, target: &Target) -> Option<Auto> {
         let Auto { kernel, method, features, .. } = &start.training()?.plan.as_ref()?.fit;
         let (KernelChoice::Given(made), Some(size)) = (kernel, *features) else { return None };
         let is_of = |family: &Family| std::mem::discriminant(&family.unit()) == std::mem::discriminant(made);
@@ -222,9 +224,12 @@ impl Auto {
         let is_asked_for = is_kernel
             && self.method.is_none_or(|own| Some(own) == *method)
             && self.features.is_none_or(|own| own == size);
-        let settled =
-            || Auto { kernel: kernel.clone(), method: *method, features: *features, ..self.clone() };
-        (is_open && is_asked_for && self.loss != Loss::Squares).then(settled)
+        let settled = Auto { kernel: kernel.clone(), method: *method, features: *features, ..self.clone() };
+        let has_use = match settled.learner(made.clone(), size) {
+            Learner::Linear(linear) => linear.can_start_from(start, target),
+            Learner::Ridge(_) => false,
+        };
+        (is_open && is_asked_for && has_use).then_some(settled)
     }
 
     /// The same with its kernel, and what was tried to find it.
@@ -278,7 +283,8 @@ impl Auto {
         };
         let at = |features: usize| self.sized(&kernel, features);
         let sampled = capacity(&self.largest(source.input_dim()), source.input_dim());
-        let cost = |features: usize| at(features).cost(source, sampled, limit);
+        // Errors of every fold, which tell whether to go on, are those of sums and of features that are held.
+        let cost = |features: usize| at(features).cost(source, sampled, u64::MAX);
         let rows = source.row_count().unwrap_or(sample.population());
         let mut smallest = first;
         if let Some(left) = clock.left()

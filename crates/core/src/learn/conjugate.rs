@@ -108,7 +108,7 @@ impl Conjugate<'_> {
         let folds = self.lambda.folds();
         self.tell(&Event::Started { phase: "sides" })?;
         // Plain values of landmarks have no squares of features, which only these ask for.
-        let kept = self.keeps.then(|| Kept::of(&anew(folds), !self.needs_squares())).transpose()?;
+        let kept = self.keeps.then(|| Kept::of(&anew(folds), self.may_be_plain())).transpose()?;
         let stream = |folds: usize| Streamed { kept: kept.as_ref(), ..anew(folds) };
         let (kept, left, rows, squares) = self.look(&stream(folds))?;
         let mut all = kept.clone();
@@ -148,6 +148,13 @@ impl Conjugate<'_> {
 
     fn outputs(&self) -> usize {
         self.shape.outputs
+    }
+
+    /// Whether landmarks may be kept as plain values: in single precision whitened features are rounded once more, which is to be small beside λ.
+    fn may_be_plain(&self) -> bool {
+        let is_precise = self.source.scalar_bytes() == 8;
+        let is_large = matches!(self.lambda, Lambda::Given { value } if value >= 1e-6);
+        !self.needs_squares() && (is_precise || is_large)
     }
 
     /// Whether anybody asks for Σ w·z²: the size of features is what λ is measured in.
@@ -224,15 +231,19 @@ impl Conjugate<'_> {
         let share = self.shape.guide_rows(distinct) / distinct;
         let mut sums = SampleSums(Gram::zero(features, 0, 1));
         stream.visit(share, &mut sums)?;
+        let mut is_all = share >= 1.0;
         if sums.0.rows() == 0 {
             // Few enough that all of them can be looked at.
             stream.visit(1.0, &mut sums)?;
+            is_all = true;
         }
         let check = |_| self.tell(&Event::Alive);
         self.engine.install(|| {
-            let sums = sums.0.total();
-            let caution = if share < 1.0 { CAUTION } else { 1.0 };
-            self.whole(Normal::new(sums, self.intercept).matrix, caution, false, &check)
+            let total = sums.0.total();
+            // There may be no room for both.
+            drop(sums);
+            let caution = if is_all { 1.0 } else { CAUTION };
+            self.whole(Normal::new(total, self.intercept).matrix, caution, false, &check)
         })
     }
 
@@ -279,16 +290,16 @@ impl Conjugate<'_> {
         };
         match guide {
             Guide::Whole { is_sketch: false, .. } | Guide::Factor { is_sketch: false, .. }
-                if self.shape.has_room(Preconditioner::Sketch, limit) =>
+                if self.shape.has_room(Preconditioner::Sketch, limit, self.keeps) =>
             {
                 drop(guide);
                 Ok((self.by_sketch(whole)?, true))
             }
-            Guide::Nystrom(nystrom) => match self.shape.rank(2 * nystrom.rank(), limit) {
+            Guide::Nystrom(nystrom) => match self.shape.rank(2 * nystrom.rank(), limit, self.keeps) {
                 Some(rank) if rank > nystrom.rank() => grown(whole, nystrom, rank),
                 _ => Ok((Guide::Nystrom(nystrom), false)),
             },
-            Guide::Diagonal(diagonal) => match self.shape.rank(FIRST_RANK, limit) {
+            Guide::Diagonal(diagonal) => match self.shape.rank(FIRST_RANK, limit, self.keeps) {
                 Some(rank) => grown(whole, Nystrom::new(self.map.output_dim(), self.map.spec().seed), rank),
                 None => Ok((Guide::Diagonal(diagonal), false)),
             },
@@ -362,12 +373,8 @@ impl Conjugate<'_> {
         let least = points.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
         let chosen = points.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
         let lambda = chosen.map_or(0.0, |point| point.lambda);
-        let residual = rough
-            .iter()
-            .filter(|(at, _)| at.to_bits() == lambda.to_bits())
-            .map(|(_, r)| *r)
-            .fold(0.0, f64::max);
-        if residual > 0.0 {
+        let mut unsettled = rough.iter().filter(|(at, _)| at.to_bits() == lambda.to_bits());
+        if let Some((_, residual)) = unsettled.next() {
             let text = format!(
                 "λ was chosen by errors of coefficients whose residual is {residual:.1e} instead of {:.1e}: another may be better; allow more steps, or give a λ",
                 limits.tolerance

@@ -1,10 +1,12 @@
 //! Features that are made once and kept, for passes that meet them again and again.
 //!
 //! ```text
-//! rows ─▶ map ─▶ blocks in memory;      a pass over them is one over the source, bit for bit
+//! rows ─▶ map ─▶ blocks in memory;      a pass over them is one over the source, bit for bit, but for plain landmarks
 //! ```
 //! Whitened landmarks z = Wᵀk are kept as plain kernel values k, whitening being linear: Z·p = K·(W·p) and Zᵀv = Wᵀ·(Kᵀv) take D²/2 multiply-adds for a vector in place of D²/2 for every
 //! row. What is said of a direction is as exact as before: rounded kernel values meet W·p where they met W before.
+
+use rayon::prelude::*;
 
 use super::streamed::{Block, Streamed};
 use crate::solve::pcg::Vectors;
@@ -59,7 +61,7 @@ impl<'a> Kept<'a> {
             Some(whitening) => (0..p.len()).map(|i| dot_from(i, whitening.row(i), p)).collect(),
             None => p.to_vec(),
         };
-        directions.iter().map(one).collect()
+        directions.par_iter().map(one).collect()
     }
 
     /// Sums of kept features as sums of features.
@@ -73,7 +75,7 @@ impl<'a> Kept<'a> {
             }
             out
         };
-        sums.into_iter().map(one).collect()
+        sums.into_par_iter().map(one).collect()
     }
 
     /// One pass over the blocks, in the order and the groups of a sweep.

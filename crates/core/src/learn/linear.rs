@@ -21,7 +21,7 @@ pub(super) use self::fitted::normalised_margin;
 use self::fitted::{Fitted, warn_if_stopped};
 use self::passes::ByPasses;
 use self::problem::Problem;
-use self::way::Way;
+pub(super) use self::way::Way;
 use super::held::{AnyHeld, Held};
 use super::ridge::{Chosen, Lambda};
 use super::{Uncertainty, check};
@@ -111,7 +111,7 @@ impl Linear {
         self.validate()?;
         check::target(self.loss, source)?;
         self.map.check(source.input_dim(), engine.memory_limit())?;
-        let way = self.way_before(source, engine.memory_limit());
+        let way = self.way_before(source, engine.memory_limit())?;
         engine.check_memory(|| self.what_is_kept(&way), way.cost().peak_bytes)
     }
 

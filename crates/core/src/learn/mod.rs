@@ -23,6 +23,6 @@ pub use linear::Linear;
 pub use pca::{Pca, Principal};
 pub use ridge::{CurvePoint, Lambda, Ridge, Solver};
 pub use sgd::{Counted, Rate, Sgd};
-pub(crate) use streamed::slab;
+pub(crate) use streamed::{part_numbers, slab};
 pub use tune::{Enough, Family, Outlook, Plan, Trial};
 pub use uncertainty::Uncertainty;

@@ -81,7 +81,7 @@ pub enum Solver {
     Auto,
     /// By sums of products of all features, one pass: D² numbers a fold. Exact, with cross-validation over all folds and degrees of freedom.
     Gram,
-    /// By conjugate gradients, many passes: features are never kept, D² numbers only where they fit. λ is chosen on one left-out part.
+    /// By conjugate gradients, many passes: features are kept where they are few and made anew where not, D² numbers kept only where they fit. λ is chosen on one left-out part.
     Cg {
         /// The residual at which to stop, as a part of the right side.
         tolerance: f64,

@@ -3,7 +3,7 @@
 //! ```text
 //! reach(i, k) = z(i)·directionₖ + constantₖ,   values(i, ·) = f(i, reach(i, ·))        sums(k) = Σᵢ values(i, k)·z(i)
 //! ```
-//! A block of the sweep is taken slab by slab, a slab being as many rows as follow from D alone, and a slab in sixteen parts, which threads share: the features of a part are made, met and summed up while they are
+//! A block of the sweep is taken slab by slab, a slab being as many rows as follow from D alone, and a slab in sixteen parts, or fewer where there are many sums, which threads share: the features of a part are made, met and summed up while they are
 //! at hand, each part by itself; then parts are added up in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
 
 use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
@@ -127,11 +127,15 @@ struct Total {
 /// Columns of sparse features that one thread sums at once.
 const TILE: usize = 256;
 
-/// Parts of a slab.
+/// Parts of a slab at most, and numbers in the sums of all of them.
 const PARTS: usize = 16;
+const PART_NUMBERS: usize = 1 << 21;
 
 /// Rows of a slab come in this many.
 const ROUND: usize = 64;
+
+/// Vectors that one thread adds rows to at once.
+const TOGETHER: usize = 8;
 
 /// Numbers of a slab.
 const SLAB: usize = 1 << 22;
@@ -178,7 +182,7 @@ impl Streamed<'_> {
         };
         let vectors = total.sums.chunks(self.map.output_dim().max(1)).map(<[f64]>::to_vec).collect();
         let vectors = match self.kept {
-            Some(kept) => kept.sums(vectors),
+            Some(kept) => self.engine.install(|| kept.sums(vectors)),
             None => vectors,
         };
         Ok(Passed { vectors, plain: total.plain, squares: total.squares, longest: total.longest })
@@ -187,7 +191,7 @@ impl Streamed<'_> {
     /// One pass over what is kept.
     fn pass_over(&self, kept: &Kept<'_>, job: &Job<'_>) -> Result<Total> {
         let features = self.map.output_dim();
-        let directions = kept.directions(job.directions);
+        let directions = self.engine.install(|| kept.directions(job.directions));
         let directions: Vec<&[f64]> = directions.iter().map(Vec::as_slice).collect();
         let job = &Job { directions: &directions, ..*job };
         let coefficients: Vec<f64> = directions.concat();
@@ -324,7 +328,7 @@ impl Streamed<'_> {
     ) {
         let width = self.map.output_dim();
         let z = memory.sized(rows.count() * width);
-        let part = part(width);
+        let part = part(width, job.back);
         let parts = z.par_chunks_mut((part * width).max(1)).enumerate().map(|(p, z)| {
             let here = rows.slice(p * part..rows.count().min((p + 1) * part));
             self.map.apply(&here, z);
@@ -335,9 +339,19 @@ impl Streamed<'_> {
     }
 }
 
-/// Rows of a part of a slab of so many features.
-fn part(features: usize) -> usize {
-    slab(features) / PARTS
+/// Parts of a slab whose features are added up with so many values.
+fn parts(features: usize, back: usize) -> usize {
+    (PART_NUMBERS / (features * back).max(1)).clamp(1, PARTS)
+}
+
+/// Rows of a part.
+fn part(features: usize, back: usize) -> usize {
+    slab(features).div_ceil(parts(features, back))
+}
+
+/// Numbers in the sums of all parts of a slab.
+pub(crate) fn part_numbers(features: usize, back: usize) -> usize {
+    parts(features, back).saturating_mul(features).saturating_mul(back)
 }
 
 /// A block of features that were kept, in the slabs and parts in which they would be made.
@@ -352,7 +366,7 @@ fn absorb_kept<T: Scalar>(
         Rows::Sparse(sparse) => return absorb_sparse(sparse, block, job, total),
         Rows::Dense(dense) => dense,
     };
-    let (width, part) = (dense.columns(), part(dense.columns()));
+    let (width, part) = (dense.columns(), part(dense.columns(), job.back));
     for start in (0..dense.rows()).step_by(slab(width)) {
         let here = dense.slice(start..dense.rows().min(start + slab(width)));
         let parts = here.as_slice().par_chunks((part * width).max(1)).enumerate();
@@ -374,14 +388,24 @@ fn summed<T: Scalar>(
     let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
     let mut total = Total::zero(width, job);
     let mut reach = job.first_reach(rows.count);
-    project(isa, rows, width, coefficients, &mut reach);
+    z.par_chunks((ROUND * width).max(1)).zip(reach.par_chunks_mut((ROUND * count).max(1))).for_each(
+        |(z, reach)| {
+            let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
+            project(isa, rows, width, coefficients, reach);
+        },
+    );
     let mut values = vec![0.0; rows.count * each];
     for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
         (job.values)(block, first + i, &reach[i * count..(i + 1) * count], values);
     }
     total.add_plain(&values);
-    let back: Vec<f64> = values.chunks_exact(each.max(1)).flat_map(|row| &row[..job.back]).copied().collect();
-    project_back(isa, rows, width, &back, &mut total.sums);
+    // Few parts have many vectors, which threads share.
+    total.sums.par_chunks_mut((TOGETHER * width).max(1)).enumerate().for_each(|(k, sums)| {
+        let some = k * TOGETHER..job.back.min((k + 1) * TOGETHER);
+        let back: Vec<f64> =
+            values.chunks_exact(each.max(1)).flat_map(|row| &row[some.clone()]).copied().collect();
+        project_back(isa, rows, width, &back, sums);
+    });
     if job.squares {
         for (i, z) in z.chunks_exact(width.max(1)).enumerate() {
             let weight = block.weights[first + i];

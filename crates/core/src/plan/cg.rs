@@ -7,7 +7,7 @@
 
 use super::{Cost, RidgeShape};
 use crate::certify::capacity;
-use crate::learn::{Solver, slab};
+use crate::learn::{Solver, part_numbers, slab};
 use crate::solve::Preconditioner;
 use crate::sweep::{BLOCK, GROUP};
 
@@ -50,6 +50,8 @@ pub(super) struct Load {
     pub(super) holes: f64,
     /// Multiply-adds for each feature of a row, once it is made.
     pub(super) products: f64,
+    /// Sums of a pass.
+    pub(super) back: usize,
 }
 
 /// How a fit by passes would go.
@@ -86,9 +88,12 @@ pub(super) fn slowness(vectors: f64) -> f64 {
     5.0 + 4.0 / vectors.max(1.0)
 }
 
-/// The work by which sums must exceed passes for these to be taken: a little where λ is given, more where sums would tell the error of every fold.
+/// The work by which sums must exceed passes for these to be taken: a little where λ is given and features are kept; more where sums would tell the error of every fold, or rows would be read in every pass.
 const WORTH: f64 = 1.25;
-const WORTH_FOLDS: f64 = 3.0;
+const WORTH_MORE: f64 = 3.0;
+
+/// Multiply-adds, of the speed of sums, that a cosine or an exponential takes.
+const FUNCTION: f64 = 30.0;
 
 /// Bytes of features that are kept at most: they grow with the rows, and memory is promised not to.
 const KEPT: f64 = (2u64 << 30) as f64;
@@ -104,8 +109,9 @@ impl RidgeShape {
         let (gram, passes) = (self.cost(), self.conjugate(limit));
         let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
         let sums = rows / 1e6 * gram.multiply_adds_per_million_rows + gram.multiply_adds_to_solve;
-        let worth = if self.folds > 1 { WORTH_FOLDS } else { WORTH };
-        let is_worth = self.work(&passes, rows) * worth < sums;
+        let worth = if self.folds == 1 && passes.keeps { WORTH } else { WORTH_MORE };
+        // Of rows that nobody has counted one pass is the best guess.
+        let is_worth = self.rows.is_some() && self.work(&passes, rows) * worth < sums;
         // What fits in neither way is refused as sums: the usual ones.
         let fits = gram.peak_bytes <= limit || passes.cost.peak_bytes > limit;
         match solver {
@@ -118,7 +124,7 @@ impl RidgeShape {
     /// Multiply-adds of passes, in units of those of sums.
     fn work(&self, plan: &Conjugate, rows: f64) -> f64 {
         let times = if plan.keeps { 1.0 } else { plan.steps };
-        let made = times * self.to_make_or_keep(plan.keeps);
+        let made = times * (self.to_make_or_keep(plan.keeps) + FUNCTION * self.features as f64);
         let met = plan.steps * 2.0 * self.features as f64 * self.sides();
         rows * (made + slowness(self.sides()) * met) + plan.to_guide
     }
@@ -126,7 +132,8 @@ impl RidgeShape {
     /// What conjugate gradients keep and do for all right sides. Of each column: side, x, residual, direction, P⁻¹r, the product and its sums, and directions side by side.
     fn load(&self) -> Load {
         let vectors = self.sides() * if self.has_many_groups() { 9.0 } else { 8.0 };
-        Load { vectors, values: 3.0 * self.sides() + 4.0, holes: 0.0, products: 2.0 * self.sides() }
+        let (values, products) = (3.0 * self.sides() + 4.0, 2.0 * self.sides());
+        Load { vectors, values, holes: 0.0, products, back: self.sides() as usize }
     }
 
     /// Right sides that are solved at once.
@@ -143,7 +150,7 @@ impl RidgeShape {
         let f = |n: usize| n as f64;
         let (entries, features, scalar) = (self.entries as f64, f(self.features), f(self.scalar_bytes));
         let rows = |most: usize| self.rows.map_or(f(most), |n| f(most).min(n as f64));
-        let vectors = load.vectors * features * 8.0;
+        let vectors = (load.vectors * features + part_numbers(self.features, load.back) as f64) * 8.0;
         let features_at_once = if keeps {
             self.kept()
         } else if self.map.is_sparse() {
@@ -163,6 +170,10 @@ impl RidgeShape {
     fn kept(&self) -> f64 {
         let (scalar, features) = (self.scalar_bytes as f64, self.features as f64);
         let Some(rows) = self.rows else { return f64::INFINITY };
+        // Rows that are their own features are there already.
+        if self.map.is_identity() {
+            return f64::INFINITY;
+        }
         let numbers = if self.map.is_sparse() {
             self.map.sparse_entries(rows, None) as f64 * (scalar + 4.0)
         } else {
@@ -185,26 +196,28 @@ impl RidgeShape {
             Preconditioner::Sketch => {
                 (SKETCH_ROWS * features * features * scalar + 0.5 * square).max(2.0 * square) + 2.0 * slab
             }
-            // Of each: itself, its product and the sums of that; later half of the root, and the vectors.
-            Preconditioner::Nystrom { rank } => 6.0 * rank as f64 * features * 8.0,
+            // Of each: itself, its product, the sums of that and of parts; later half of the root, and the vectors.
+            Preconditioner::Nystrom { rank } => {
+                (6.0 * rank as f64 * features + part_numbers(self.features, rank) as f64) * 8.0
+            }
             Preconditioner::Diagonal => features * 8.0,
         }
     }
 
     /// Whether a guide fits.
-    pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64) -> bool {
-        self.peak(guide, self.load(), false) <= limit as f64
+    pub(crate) fn has_room(&self, guide: Preconditioner, limit: u64, keeps: bool) -> bool {
+        self.peak(guide, self.load(), keeps) <= limit as f64
     }
 
     /// The largest rank up to `most` for which there is room; none below one that is of use.
-    pub(crate) fn rank(&self, most: usize, limit: u64) -> Option<usize> {
-        self.rank_beside(most, limit, self.load())
+    pub(crate) fn rank(&self, most: usize, limit: u64, keeps: bool) -> Option<usize> {
+        self.rank_beside(most, limit, self.load(), keeps)
     }
 
     /// The same beside any load.
-    pub(super) fn rank_beside(&self, most: usize, limit: u64, load: Load) -> Option<usize> {
+    pub(super) fn rank_beside(&self, most: usize, limit: u64, load: Load, keeps: bool) -> Option<usize> {
         let mut rank = most.min(MOST_RANK).min(self.features / 2);
-        while rank >= LEAST_RANK && self.peak(Preconditioner::Nystrom { rank }, load, false) > limit as f64 {
+        while rank >= LEAST_RANK && self.peak(Preconditioner::Nystrom { rank }, load, keeps) > limit as f64 {
             rank /= 2;
         }
         (rank >= LEAST_RANK).then_some(rank)
@@ -257,7 +270,7 @@ impl RidgeShape {
         } else if self.map.is_sparse() {
             Preconditioner::Diagonal
         } else {
-            let rank = self.rank_beside(ENOUGH_RANK, limit, load);
+            let rank = self.rank_beside(ENOUGH_RANK, limit, load, false);
             rank.map_or(Preconditioner::Diagonal, |rank| Preconditioner::Nystrom { rank })
         }
     }

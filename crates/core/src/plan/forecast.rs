@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cg::{Conjugate, slowness};
 use super::{Cost, Machine, Rates, RidgeShape};
 use crate::Method;
+use crate::solve::Preconditioner;
 
 /// What a fit will take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,16 @@ impl Forecast {
     /// Of all phases.
     pub fn seconds(&self) -> f64 {
         self.phases.iter().map(|phase| phase.seconds).sum()
+    }
+}
+
+impl Conjugate {
+    /// Seconds to make the guide: sums of rows, or products with random vectors.
+    pub(super) fn seconds_to_guide(&self, rates: &Rates) -> f64 {
+        match self.guide {
+            Preconditioner::Nystrom { rank } => self.to_guide * slowness(rank as f64) / rates.sums,
+            _ => self.to_guide / rates.sums,
+        }
     }
 }
 
@@ -77,7 +88,7 @@ impl RidgeShape {
         let phases = vec![
             phase("columns", look),
             phase("sides", look + made + met),
-            phase("guide", look + plan.to_guide / rates.sums),
+            phase("guide", look + plan.seconds_to_guide(rates)),
             phase("solve", plan.steps * pass),
         ];
         Forecast { features: self.features, cost: plan.cost, phases }

@@ -6,7 +6,7 @@
 //! Of the 3k, k are for the scores of the weights, which are not kept. Memory is that of some vectors of k·D numbers, a slab of features and the guide, whatever the number of rows.
 
 use super::cg::{Conjugate, Load, slowness};
-use super::{Cost, Forecast, Machine, Phase, RidgeShape};
+use super::{Forecast, Machine, Phase, RidgeShape};
 use crate::solve::Preconditioner;
 use crate::sweep::BLOCK;
 
@@ -33,7 +33,8 @@ impl RidgeShape {
         let outputs = self.outputs as f64;
         let vectors =
             if self.has_many_groups() { 13.0 } else { 12.0 } + if self.folds > 1 { 3.0 } else { 1.0 };
-        Load { vectors: outputs * vectors, values: 22.0 * outputs + 4.0, holes: 1.0, products: 3.0 * outputs }
+        let (vectors, values, products) = (outputs * vectors, 22.0 * outputs + 4.0, 3.0 * outputs);
+        Load { vectors, values, holes: 1.0, products, back: self.outputs }
     }
 
     /// How Newton's method by passes goes within so many bytes.
@@ -46,7 +47,7 @@ impl RidgeShape {
 
     /// The largest rank up to `most` for which there is room; none below one that is of use.
     pub(crate) fn newton_rank(&self, most: usize, limit: u64) -> Option<usize> {
-        self.rank_beside(most, limit, self.newton_load())
+        self.rank_beside(most, limit, self.newton_load(), false)
     }
 
     /// Bytes of a block of features that is scored by the models of all folds, and of these models.
@@ -58,22 +59,27 @@ impl RidgeShape {
     }
 
     /// Seconds of a fit by passes: features are made in each of them.
-    pub(crate) fn forecast_newton(&self, rows: u64, machine: &Machine, reading: f64, cost: Cost) -> Forecast {
+    pub(crate) fn forecast_newton(
+        &self,
+        rows: u64,
+        machine: &Machine,
+        reading: f64,
+        plan: &Conjugate,
+    ) -> Forecast {
         let rates = machine.of(self.scalar_bytes);
         let (look, made) = self.made(rows as f64, rates, reading);
-        let products =
-            3.0 * self.outputs as f64 * rows as f64 * self.features as f64 * slowness(self.outputs as f64)
-                / rates.sums;
-        let passes = f64::from(cost.passes) * (look + made + products);
-        let guide = cost.multiply_adds_to_solve / machine.band;
+        let outputs = self.outputs as f64;
+        let products = 3.0 * outputs * rows as f64 * self.features as f64 * slowness(outputs) / rates.sums;
+        let passes = f64::from(plan.cost.passes) * (look + made + products);
         let solve = if self.folds > 1 { STEPS / (STEPS + LAMBDAS * ROUGH_STEPS) } else { 1.0 };
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
         let phases = vec![
             phase("columns", look),
+            phase("guide", look + plan.seconds_to_guide(rates)),
             phase("cross-validation", (1.0 - solve) * passes),
-            phase("solve", solve * passes + guide),
+            phase("solve", solve * passes),
         ];
-        Forecast { features: self.features, cost, phases }
+        Forecast { features: self.features, cost: plan.cost, phases }
     }
 }
 

@@ -61,25 +61,28 @@ impl Auto {
             reason: "time grows with them",
             instead: "count them first",
         })?;
-        let fits: Vec<Auto> = match self.sizes_of(source, limit)? {
-            Sizes::One { fit, .. } => vec![*fit],
+        // The first within the limit; others only by sums, or with features that are held, which tell the error of every fold.
+        let fits: Vec<(Auto, u64)> = match self.sizes_of(source, limit)? {
+            Sizes::One { fit, .. } => vec![(*fit, limit)],
             Sizes::Doubled { first, most } => {
                 let sizes = std::iter::successors(Some(first), |d| (*d < most).then(|| (2 * d).min(most)));
-                sizes.map(|features| self.sized(&kernel, features)).collect()
+                let limit = |d: usize| if d == first { limit } else { u64::MAX };
+                sizes.map(|features| (self.sized(&kernel, features), limit(features))).collect()
             }
         };
         let sampled = self.sampled(source);
-        let fits = fits.iter().map(|fit| {
+        let fits = fits.iter().map(|(fit, limit)| {
             let learner = fit.learner(kernel.clone(), fit.most_features());
-            let told = learner.forecast(&rounded, rows, machine, reading, self.uncertainty, limit)?;
-            Ok(crate::plan::Forecast { cost: fit.cost(&rounded, sampled, limit)?, ..told })
+            let told = learner.forecast(&rounded, rows, machine, reading, self.uncertainty, *limit)?;
+            Ok(crate::plan::Forecast { cost: fit.cost(&rounded, sampled, *limit)?, ..told })
         });
         let fits = fits.collect::<Result<Vec<_>>>()?;
+        let entries = entries_of_a_row(source);
         let (search, bytes) = match self.kernel {
             KernelChoice::Given(_) => (0.0, 0),
             _ => (
-                search_seconds(self.families().len(), rows, source.input_dim(), machine),
-                search_bytes(self.features, rows, source.input_dim(), limit),
+                search_seconds(self.families().len(), rows.min(sampled as u64), entries, machine),
+                search_bytes(self.features, rows.min(sampled as u64), entries, limit),
             ),
         };
         let (memory_limit, budget) = (limit, self.budget);

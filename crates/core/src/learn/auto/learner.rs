@@ -1,6 +1,7 @@
 //! Who fits under a loss, and what can be asked of both.
 
 use super::{Linear, Ridge, Uncertainty};
+use crate::learn::linear::Way as LinearWay;
 use crate::plan::{Cost, Forecast, Machine, Way};
 use crate::source::Source;
 use crate::stat::Sample;
@@ -56,12 +57,9 @@ impl Learner {
             }
             Learner::Linear(linear) => {
                 let shape = linear.shape(source, features, rows);
-                let cost = linear.plan_within(source, limit)?;
-                let is_held = cost == linear.plan(source)?;
-                Ok(if is_held {
-                    shape.forecast_held(rows, machine, reading, cost)
-                } else {
-                    shape.forecast_newton(rows, machine, reading, cost)
+                Ok(match linear.way_before(source, limit)? {
+                    LinearWay::Held(cost) => shape.forecast_held(rows, machine, reading, cost),
+                    LinearWay::Passes(plan) => shape.forecast_newton(rows, machine, reading, &plan),
                 })
             }
         }

@@ -85,16 +85,14 @@ impl ByPasses<'_> {
         let begin = self.start.as_ref().map(|start| self.without_means(start, shift));
         let Tried { lambda, curve, start } = match self.linear.lambda {
             Lambda::Given { value } => Tried { lambda: value, ..Tried::default() },
-            Lambda::CrossValidated { .. } => {
-                self.choose(&stream(folds, 0), &look, &mut lead, begin.as_deref())?
-            }
+            Lambda::CrossValidated { .. } => self.choose(&stream(folds, 0), &look, &mut lead)?,
         };
         let start = start.or(begin);
         let whole = self.descent(stream(1, 0), look.weight(), false);
         let solved = self.solve(&whole, lambda, start.as_deref(), &look, &mut lead, "solve")?;
         let mut calibration = None;
         if let (Some(folds), Target::Classes { labels }) = (self.calibrated, target) {
-            let models = self.without_each_fold(folds, &stream, &look, &mut lead, lambda, &solved)?;
+            let models = self.without_each_fold(folds, &stream, &look, &mut lead, lambda)?;
             let scored = Scored::of(self.engine, self.source, self.map, &models)?;
             calibration = Some(self.engine.install(|| scored.calibration(labels.len()))?);
         }
@@ -139,13 +137,7 @@ impl ByPasses<'_> {
     }
 
     /// λ by the part of the rows that is left out, and weights to go on from.
-    fn choose(
-        &self,
-        stream: &Streamed<'_>,
-        look: &Look,
-        lead: &mut Lead<'_>,
-        start: Option<&[Vec<f64>]>,
-    ) -> Result<Tried> {
+    fn choose(&self, stream: &Streamed<'_>, look: &Look, lead: &mut Lead<'_>) -> Result<Tried> {
         let unit = self.unit(look);
         if !look.can_leave_out(self.linear.loss) {
             let text = "too few distinct rows to leave some out: λ is 1e-3 times the size of the features; give a λ to choose it yourself";
@@ -158,7 +150,8 @@ impl ByPasses<'_> {
         let (grid, goal) = (grid(unit), Goal { tolerance: ROUGH, most: ROUGH_ROUNDS });
         let left_weight: f64 = look.left.iter().sum();
         let (mut search, mut best): (Search, Option<Vectors>) = (Search::default(), None);
-        let mut last: Option<Vectors> = start.map(<[Vec<f64>]>::to_vec);
+        // From nothing: a model to start from may have seen the rows that are left out.
+        let mut last: Option<Vectors> = None;
         for (at, &lambda) in grid.iter().enumerate() {
             let told = |_| {
                 let fraction = Some(at as f64 / grid.len() as f64);
@@ -229,7 +222,7 @@ impl ByPasses<'_> {
         Ok(solved)
     }
 
-    /// Coefficients and constants without each fold, from those of all rows on; none for a fold that cannot be left out.
+    /// Coefficients and constants without each fold, from nothing on, as those of all rows have seen it; none for a fold that cannot be left out.
     fn without_each_fold<'s>(
         &self,
         folds: usize,
@@ -237,9 +230,7 @@ impl ByPasses<'_> {
         look: &Look,
         lead: &mut Lead<'_>,
         lambda: f64,
-        whole: &[Minimum],
     ) -> Result<Vec<FoldModel>> {
-        let start: Vectors = whole.iter().flat_map(|solved| solved.weights.iter().cloned()).collect();
         let features = self.map.output_dim();
         let one = |fold: usize| -> Result<FoldModel> {
             let stream = stream(folds, fold);
@@ -248,7 +239,7 @@ impl ByPasses<'_> {
                 return Ok(None);
             }
             let part = self.descent(stream, here.kept.iter().sum(), true);
-            let solved = self.solve(&part, lambda, Some(&start), look, lead, "calibration")?;
+            let solved = self.solve(&part, lambda, None, look, lead, "calibration")?;
             let weights: Vec<&Vec<f64>> = solved.iter().flat_map(|solved| &solved.weights).collect();
             let coefficients = Matrix::from_fn(weights.len(), features, |o, j| weights[o][j]);
             let constants = weights.iter().map(|w| w.get(features).copied().unwrap_or(0.0)).collect();

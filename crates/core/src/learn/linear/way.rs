@@ -11,7 +11,7 @@ use crate::source::{Source, entries_of_a_row};
 use crate::sweep::BLOCK;
 
 /// How a fit goes, and what it costs.
-pub(super) enum Way {
+pub(in crate::learn) enum Way {
     Held(Cost),
     Passes(Conjugate),
 }
@@ -33,14 +33,14 @@ impl Linear {
 
     /// What fitting will cost within so many bytes: features that do not fit are made anew in each pass, if the loss is one that Newton's method minimises.
     pub fn plan_within(&self, source: &dyn Source, limit: u64) -> Result<Cost> {
-        self.validate()?;
-        Ok(self.way_before(source, limit).cost())
+        Ok(self.way_before(source, limit)?.cost())
     }
 
     /// The way that will be taken, as far as can be told before the rows are read.
-    pub(super) fn way_before(&self, source: &dyn Source, limit: u64) -> Way {
+    pub(in crate::learn) fn way_before(&self, source: &dyn Source, limit: u64) -> Result<Way> {
+        self.validate()?;
         let rows = source.row_count().unwrap_or(BLOCK as u64);
-        self.way(source, self.map.output_dim(source.input_dim()), rows, limit)
+        Ok(self.way(source, self.map.output_dim(source.input_dim()), rows, limit))
     }
 
     /// Features are held if they fit; the way that takes less if neither does.

@@ -24,7 +24,7 @@ use super::Auto;
 use crate::plan::bytes;
 use crate::{Kernel, Model};
 
-/// A fit with nothing left open, and how it was settled. The same rows and plan give the same model.
+/// A fit with nothing left open, and how it was settled. The same rows, plan and memory limit give the same model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

@@ -74,11 +74,11 @@ const FOLDS: usize = 5;
 const PAIRS: u64 = 2000;
 
 /// Seconds that the search takes, about: all of the first look, four steps of the second, and landmarks, which cost as much twice.
-pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usize, machine: &Machine) -> f64 {
+pub(in crate::learn) fn search_seconds(families: usize, rows: u64, entries: u64, machine: &Machine) -> f64 {
     let rates = &machine.double;
     let look = |(features, most): (usize, usize)| {
         let (n, d) = (rows.min(most as u64) as f64, (features as f64).min(rows as f64));
-        let products = n * columns as f64 * d / 2.0 / rates.products;
+        let products = n * entries as f64 * d / 2.0 / rates.products;
         let folds = FOLDS as f64 * 2.0 / 3.0 * d.powi(3) / machine.band;
         (products, n * d / rates.features + n * d * d / 2.0 / rates.sums + folds)
     };
@@ -86,11 +86,11 @@ pub(in crate::learn) fn search_seconds(families: usize, rows: u64, columns: usiz
     families as f64 * (first.0 + FACTORS.len() as f64 * first.1 + second.0 + second.1) + 5.0 * second.1
 }
 
-/// Bytes that the search takes: those of its second look, and of the rows that it is at.
-pub(in crate::learn) fn search_bytes(given: Option<usize>, rows: u64, columns: usize, limit: u64) -> u64 {
-    let rows = rows.min(SECOND.1 as u64) as usize;
-    let (_, bytes) = looked_at(SECOND.0, rows, rows, given, limit);
-    bytes.saturating_add(8 * rows as u64 * columns as u64)
+/// Bytes that the search takes, given the rows of the sample and their entries: those of its second look, of the rows that it is at, and of the sample.
+pub(in crate::learn) fn search_bytes(given: Option<usize>, rows: u64, entries: u64, limit: u64) -> u64 {
+    let looked = rows.min(SECOND.1 as u64);
+    let (_, bytes) = looked_at(SECOND.0, looked as usize, rows as usize, given, limit);
+    bytes.saturating_add((8 * looked + 16 * rows).saturating_mul(entries))
 }
 
 /// Features of a look at some rows, fewer where these are few, D is given as less, or half of the memory is; and the bytes that they take.

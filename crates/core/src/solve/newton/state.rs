@@ -30,6 +30,8 @@ pub(crate) struct State {
     /// F, with its corners.
     pub(crate) primal: f64,
     dual: Option<f64>,
+    /// The dual value of the moment, whether it counts or not.
+    near: Option<f64>,
     /// What the dual value is short of because a free constant is not at its best.
     unsettled: f64,
     pub(crate) stop: Option<Stop>,
@@ -37,6 +39,9 @@ pub(crate) struct State {
 
 /// Of one row, or of all that count, times their costs: loss, conjugate, slope, size of the error, 1.
 pub(crate) type Terms = [f64; 5];
+
+/// The part of F that a constant may be short of for a dual value to count.
+const SETTLED: f64 = 1e-5;
 
 /// The rounding of corners falls by this, as soon as the part SOLVED of the gap is due to steps and not to rounding, and not below the part SHARPEST of its first width and the tolerance: there it takes less from F than the
 /// tolerance, and arithmetic more.
@@ -71,6 +76,7 @@ impl State {
                 first_gradient: 0.0,
                 primal: f64::INFINITY,
                 dual: None,
+                near: None,
                 unsettled: 0.0,
                 stop: None,
             }
@@ -133,14 +139,17 @@ impl State {
             RowLoss::Softmax => constant != Constant::Free,
         };
         if has_dual {
-            // What is left of Σ c·g counts against the bound as far as the best constant may be from zero: twice this one, and the size of errors.
+            // What is left of Σ c·g counts against the bound as far as the best constant may be from zero: twice this one, and the size of errors, is a guess, so that it must be next to nothing.
             let b = self.weights[0].last().map_or(0.0, |b| b.abs());
             self.unsettled = match constant {
                 Constant::Free if weight > 0.0 => 2.0 * (b + error / weight) * pull.abs(),
                 _ => 0.0,
             };
             let dual = -conjugates - 0.5 * norm - self.unsettled;
-            self.dual = Some(self.dual.map_or(dual, |best| best.max(dual)));
+            self.near = Some(dual);
+            if self.unsettled <= SETTLED * self.primal.abs() {
+                self.dual = Some(self.dual.map_or(dual, |best| best.max(dual)));
+            }
         }
     }
 
@@ -156,12 +165,12 @@ impl State {
     }
 
     pub(crate) fn is_within(&self, tolerance: f64) -> bool {
-        self.gap().is_some_and(|gap| gap <= tolerance * self.primal.abs())
+        self.gap().is_some_and(|gap| gap.abs() <= tolerance * self.primal.abs())
     }
 
     /// Rounds corners less, where that is what the gap is due to: ½‖∇F‖² of it is due to steps that are missing, as is what a constant is short of.
     pub(crate) fn sharpen(&mut self, tolerance: f64) -> bool {
-        let (is_within, gap) = (self.is_within(tolerance), self.gap());
+        let (is_within, gap) = (self.is_within(tolerance), self.near.map(|near| self.primal - near));
         let left = 0.5 * dot(&self.gradient, &self.gradient) + self.unsettled;
         let RowLoss::Single(loss) = &mut self.loss else { return false };
         let can = loss.rounding > SHARPEST * tolerance * self.rounding;
