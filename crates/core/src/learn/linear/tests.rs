@@ -220,3 +220,49 @@ fn a_sample_leads_well() {
         "{counts:?}"
     );
 }
+
+/// Far from its best, a constant makes a false bound of the dual value: a few targets far above the others, and a column far from zero that both classes share.
+#[test]
+fn a_constant_that_is_not_settled_bounds_nothing() {
+    let n = 1000;
+    let numbers = normals(n, 3, 5);
+    let far = Data {
+        x: Matrix::from_fn(n, 3, |i, j| numbers[3 * i + j]),
+        numbers: Matrix::from_fn(n, 1, |i, _| if i % 5 == 0 { 1000.0 } else { 0.0 }),
+        two: Matrix::zeros(0, 1),
+        four: Matrix::zeros(0, 1),
+        weights: vec![1.0; n],
+    };
+    let shared = Data {
+        x: Matrix::from_fn(n, 1, |i, _| if i % 2 == 0 { 31.0 } else { 29.0 }),
+        numbers: Matrix::zeros(0, 1),
+        two: Matrix::from_fn(n, 1, |i, _| if i % 2 == 0 && i > 2 { 1.0 } else { 0.0 }),
+        four: Matrix::zeros(0, 1),
+        weights: vec![1.0; n],
+    };
+    let linear_map = MapSpec::auto(Kernel::Linear);
+    let cases = [
+        (
+            Loss::Quantile { level: 0.9 },
+            fourier(40),
+            &far,
+            &far.numbers,
+            Target::Numbers { outputs: 1 },
+            1e-3,
+        ),
+        (Loss::Logistic, linear_map, &shared, &shared.two, classes(2), 0.5),
+    ];
+    for (loss, map, data, y, target, value) in cases {
+        let linear = Linear { lambda: Lambda::Given { value }, ..Linear::new(map, loss) };
+        let source = data.source(y, target);
+        let held = linear.fit(&Engine::default(), &source).unwrap();
+        let found = passes(&linear, &source, Preconditioner::Sample, 2);
+        let least = objective(&held.training().unwrap().outcome, value);
+        let Outcome::Minimised { objective, bound, stop, .. } = found.outcome else { panic!() };
+        assert!(bound.is_none_or(|bound| bound <= least * (1.0 + 1e-4)), "{loss}: {bound:?} above {least}");
+        assert!(
+            objective <= least * (1.0 + 1e-2) || stop == crate::solve::Stop::Stagnation,
+            "{loss}: {objective} for {least}, {stop:?}"
+        );
+    }
+}
