@@ -266,11 +266,14 @@ impl Auto {
     ) -> Result<(Model, Plan)> {
         let kernel = self.anchor();
         let limit = engine.memory_limit();
+        let sampled = sample.capacity();
         let with = |auto: &Auto| -> Result<Model> {
             let learner = auto.learner(kernel.clone(), auto.most_features());
             // As a fit by the plan will see it.
-            let sample = sample.cut(capacity(learner.map(), source.input_dim()));
-            learner.fit_with(engine, source, &sample, start, self.uncertainty)
+            let cut = sample.cut(capacity(learner.map(), source.input_dim()));
+            let beside = auto.bytes_beside(source, sampled);
+            let engine = &engine.within(limit.saturating_sub(beside));
+            learner.fit_with(engine, source, &cut, start, self.uncertainty)
         };
         let distinct = sample.is_whole().then_some(sample.len());
         let (first, most) = match self.sizes(&kernel, distinct, source, limit)? {
@@ -282,7 +285,6 @@ impl Auto {
             Sizes::Doubled { first, most } => (first, most),
         };
         let at = |features: usize| self.sized(&kernel, features);
-        let sampled = capacity(&self.largest(source.input_dim()), source.input_dim());
         // Errors of every fold, which tell whether to go on, are those of sums and of features that are held.
         let cost = |features: usize| at(features).cost(source, sampled, u64::MAX);
         let rows = source.row_count().unwrap_or(sample.population());

@@ -115,6 +115,11 @@ impl Sample {
         self.rows.len()
     }
 
+    /// The number of distinct rows that it may have.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     /// Whether nothing was sampled.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -31,19 +31,22 @@ impl Auto {
     /// What a fit to rows in the precision of the features costs within so many bytes, beside a sample of so many rows, which may be more than its map needs.
     pub(super) fn cost(&self, source: &dyn Source, sampled: usize, limit: u64) -> Result<Cost> {
         let learner = self.learner(self.anchor(), self.most_features());
-        let mut cost = learner.plan_within(source, self.uncertainty, limit)?;
-        let (columns, rows) = (source.input_dim(), source.row_count().unwrap_or(u64::MAX));
-        let entries = |rows: u64| rows.saturating_mul(entries_of_a_row(source));
-        let mut add = |bytes: u64| cost.peak_bytes = cost.peak_bytes.saturating_add(bytes);
-        if sampled > capacity(learner.map(), columns) {
-            // An entry is a place and a number.
-            add(entries(rows.min(sampled as u64)).saturating_mul(16));
-        }
-        add(self.uncertainty.bytes(learner.map().output_dim(columns)));
-        if self.standardise {
-            add(entries(rows.min(BLOCK as u64)).saturating_mul(source.scalar_bytes() as u64));
-        }
+        let known = self.uncertainty.bytes(learner.map().output_dim(source.input_dim()));
+        let beside = self.bytes_beside(source, sampled).saturating_add(known);
+        let mut cost = learner.plan_within(source, self.uncertainty, limit.saturating_sub(beside))?;
+        cost.peak_bytes = cost.peak_bytes.saturating_add(beside);
         Ok(cost)
+    }
+
+    /// Bytes that are held beside what the learner counts: a sample larger than its own, and a block of scaled rows.
+    pub(super) fn bytes_beside(&self, source: &dyn Source, sampled: usize) -> u64 {
+        let rows = source.row_count().unwrap_or(u64::MAX);
+        let entries = |rows: u64| rows.saturating_mul(entries_of_a_row(source));
+        let is_larger = sampled > capacity(&self.spec(), source.input_dim());
+        // An entry is a place and a number.
+        let sample = if is_larger { entries(rows.min(sampled as u64)).saturating_mul(16) } else { 0 };
+        let scaled = entries(rows.min(BLOCK as u64)).saturating_mul(source.scalar_bytes() as u64);
+        sample.saturating_add(if self.standardise { scaled } else { 0 })
     }
 
     /// What fitting will take on a machine, where a pass over the source takes `reading` seconds by itself: the search for a kernel, and a fit for each D that may be tried.
