@@ -42,7 +42,7 @@ impl Fit {
     fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
         output::check_distinct(&self.output, &self.job.inputs())?;
         let engine = progress.engine(&self.job.run, self.job.max_memory);
-        let opened = self.job.open(&engine, || output::check_writable(&self.output))?;
+        let opened = self.job.open(&engine, true, || output::check_writable(&self.output))?;
         let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
         let model = self.job.with_rows(&engine, &opened, |rows, columns| {
             // The pass over the target is part of the time that was given.

@@ -99,10 +99,11 @@ impl Job {
         })
     }
 
-    /// Opens the file and makes a pass over its target. `ready` is asked before the pass.
+    /// Opens the file and makes a pass over its target. `ready` is asked before the pass; a fit that cannot fit the memory is refused then, if it is to be made.
     pub(crate) fn open(
         &self,
         engine: &Engine,
+        is_made: bool,
         ready: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<Opened, Failure> {
         let mut options = self.options.clone();
@@ -112,7 +113,7 @@ impl Job {
         let (mut tables, target) = opened?;
         let (recipe, columns) = self.recipe.bound(&self.data, tables.columns(), &[&target])?;
         ready()?;
-        let peak = self.peak(engine, &recipe.auto, columns.count())?;
+        let peak = self.peak(engine, &recipe.auto, columns.count(), is_made)?;
         let limit = engine.memory_limit();
         let budget = (limit / 4).min(limit.saturating_sub(peak));
 
@@ -152,8 +153,8 @@ impl Job {
         std::iter::once(&self.data).chain(&self.options.targets).map(PathBuf::as_path).collect()
     }
 
-    /// Bytes that the fit will take beside the data, as far as the columns tell; refused if D was given and does not fit.
-    fn peak(&self, engine: &Engine, auto: &Auto, inputs: usize) -> Result<u64, Failure> {
+    /// Bytes that the fit will take beside the data, as far as the columns tell; refused if the fit is to be made, D was given, and it does not fit.
+    fn peak(&self, engine: &Engine, auto: &Auto, inputs: usize, is_made: bool) -> Result<u64, Failure> {
         let map = auto.spec();
         let (is_exact, features) = (map.method == Method::Exact, map.output_dim(inputs));
         let shape = RidgeShape {
@@ -169,7 +170,7 @@ impl Job {
         // A block of the table, its numbers side by side, and scaled.
         let block = (BLOCK as u64).saturating_mul((inputs * 24) as u64);
         let peak = shape.cost_within(auto.solver, engine.memory_limit()).peak_bytes.saturating_add(block);
-        if is_exact || auto.features.is_some() {
+        if is_made && (is_exact || auto.features.is_some()) {
             engine.check_memory(|| format!("a fit with {} features", text::count(features as u64)), peak)?;
         }
         Ok(peak)

@@ -23,7 +23,7 @@ pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failu
         Some(path) => replayed(path, || Ok(Machine::measure(&engine)?))?,
         None => Machine::measure(&engine)?,
     };
-    let opened = job.open(&engine, || Ok(()))?;
+    let opened = job.open(&engine, false, || Ok(()))?;
     let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
     let (outlook, columns) = job.with_rows(&engine, &opened, |rows, columns| {
         Ok((auto.forecast(&engine, rows, &machine, opened.reading())?, columns.count()))

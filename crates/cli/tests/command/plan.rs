@@ -36,8 +36,7 @@ fn a_fit_is_forecast_without_being_made() {
     assert_eq!(first["fits"].as_array().unwrap().len(), 1);
     let peak = first["fits"][0]["peak_bytes"].as_u64().unwrap();
     assert!(peak > 256 * 256 * 8 && peak < 1 << 28, "{peak}");
-    // What does not fit is refused with what would.
-    // What does not fit as sums is done in passes, if nothing is said against it.
+    // What does not fit as sums is done in passes, if nothing is said against it; else it is refused with what would fit.
     let found = bench.json("plan @waves.csv --target y --features 8192 --max-memory 100M --json -q");
     assert!(found["fits"][0]["passes"].as_u64().unwrap() > 10, "{found}");
     assert!(found["fits"][0]["peak_bytes"].as_u64().unwrap() <= 100 << 20, "{found}");
