@@ -161,6 +161,8 @@ class Model:
         folds: int = 5,
         standardize: bool = True,
         budget: float | None = None,
+        solver: str = "auto",
+        deviation: bool = False,
         threads: int = 0,
     ) -> tuple[str, str]: ...
     @staticmethod
