@@ -69,7 +69,7 @@ pub struct Training {
     pub outcome: Outcome,
     /// Folds of the cross-validation; 1 if λ was given.
     pub folds: usize,
-    /// The error of each fold at λ, by the model that has not seen it; empty if λ was given.
+    /// The error of each fold at λ, by the model that has not seen it; empty if λ was given, or chosen in passes, which leave one fold out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fold_errors: Vec<f64>,
     /// What was settled before the fit, and how; none where nothing was left open.

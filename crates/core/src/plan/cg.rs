@@ -1,7 +1,7 @@
 //! What a ridge fit by conjugate gradients costs, and which guide it takes.
 //!
 //! ```text
-//! a pass   n·D·(d + 2k) multiply-adds, k right sides;  2·n·D·k where features are kept      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D rows,  2·n·D·r of r random vectors
+//! a pass   n·D·(d + 2k) multiply-adds, k right sides;  2·n·D·k where features are kept      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D to 8D rows (⅙·D³ for one λ),  2·n·D·r of r random vectors
 //! ```
 //! n × D numbers are kept only where they are few, and D² not where the guide is random vectors or a diagonal.
 
@@ -104,7 +104,7 @@ impl RidgeShape {
         self.way(solver, limit).cost()
     }
 
-    /// How the equations are solved within so many bytes: by sums if the solver may be chosen, they fit, and do not cost several times as much.
+    /// How the equations are solved within so many bytes: by sums if the solver may be chosen, they fit, and do not cost more than passes by the part that is worth it.
     pub(crate) fn way(&self, solver: Solver, limit: u64) -> Way {
         let (gram, passes) = (self.cost(), self.conjugate(limit));
         let rows = self.rows.map_or(UNKNOWN, |n| n as f64);
