@@ -4,6 +4,8 @@
 
 use std::sync::OnceLock;
 
+use bochner_simd::ask_for_huge_pages;
+
 use crate::map::{Family, PerPrecision};
 use crate::{Error, Result};
 
@@ -46,12 +48,15 @@ impl<T: Scalar> Matrix<T> {
 
     /// All entries zero.
     pub fn zeros(rows: usize, columns: usize) -> Self {
-        Matrix { rows, columns, data: vec![T::default(); rows * columns] }
+        let data = vec![T::default(); rows * columns];
+        ask_for_huge_pages(&data);
+        Matrix { rows, columns, data }
     }
 
     /// Entry (i, j) is `entry(i, j)`.
     pub fn from_fn(rows: usize, columns: usize, mut entry: impl FnMut(usize, usize) -> T) -> Self {
         let mut data = Vec::with_capacity(rows * columns);
+        ask_for_huge_pages(data.spare_capacity_mut());
         for i in 0..rows {
             data.extend((0..columns).map(|j| entry(i, j)));
         }

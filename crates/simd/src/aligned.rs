@@ -11,8 +11,11 @@ const LINE: usize = 64;
 /// Bytes of a huge page.
 const HUGE: usize = 1 << 21;
 
-/// Buffers of at least this many bytes ask for huge pages.
+/// Buffers of at least this many bytes start on a huge page.
 const LARGE: usize = 8 * HUGE;
+
+/// Memory of at least this many bytes is given huge pages, where it is asked.
+const ENOUGH: usize = 2 * HUGE;
 
 /// A buffer whose first element lies on a cache line. What it holds is not kept when it grows.
 #[derive(Debug, Default)]
@@ -44,9 +47,7 @@ impl<T: Element> Aligned<T> {
         let line = if bytes < LARGE { LINE } else { HUGE };
         let data = vec![T::default(); length + line / size_of::<T>()];
         let start = data.as_ptr().align_offset(line).min(line / size_of::<T>());
-        if line == HUGE {
-            ask_for_huge_pages(&data[start..start + length]);
-        }
+        ask_for_huge_pages(&data);
         Aligned { data, start, length }
     }
 
@@ -70,17 +71,24 @@ impl<T: Element> Aligned<T> {
     }
 }
 
-/// Where the system offers huge pages on request. Memory of zeros that was not touched yet gets them at the first touch.
-fn ask_for_huge_pages<T>(memory: &[T]) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the range is whole huge pages inside one live allocation, and the advice changes no content. It may be refused, which
-    // is as good as not asking.
-    unsafe {
-        let bytes = size_of_val(memory) / HUGE * HUGE;
-        libc::madvise(memory.as_ptr().cast_mut().cast(), bytes, libc::MADV_HUGEPAGE);
+/// Asks for huge pages wherever they fit into some memory, if that is large and the system offers them on request. Memory that was not touched yet gets them at the first touch.
+pub fn ask_for_huge_pages<T>(memory: &[T]) {
+    let bytes = size_of_val(memory);
+    if bytes < ENOUGH {
+        return;
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = memory;
+    #[cfg(target_os = "linux")]
+    {
+        let before = memory.as_ptr().cast::<u8>().align_offset(HUGE);
+        let whole = bytes.saturating_sub(before) / HUGE * HUGE;
+        if whole > 0 {
+            // SAFETY: the range is whole huge pages inside one live allocation, and the advice changes no content. It may be refused, which is as good as not asking.
+            unsafe {
+                let start = memory.as_ptr().cast::<u8>().add(before);
+                libc::madvise(start.cast_mut().cast(), whole, libc::MADV_HUGEPAGE);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

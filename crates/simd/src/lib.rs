@@ -52,7 +52,7 @@ mod tensor_sketch;
 mod transpose;
 mod trig;
 
-pub use aligned::Aligned;
+pub use aligned::{Aligned, ask_for_huge_pages};
 pub use apply::{Apply, Distance, HingeOrder};
 pub use cells::{CELL_PRIME, Grids, cells};
 pub use decay::decays;

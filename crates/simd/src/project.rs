@@ -6,6 +6,8 @@
 //! ```
 //! Coefficients of a weakly regularised model are large and cancel, so the sum is taken in f64 even for f32 features.
 
+use std::ops::Range;
+
 use crate::dispatch::{Task, dispatch};
 use crate::lanes::Lanes;
 use crate::row::holds;
@@ -42,38 +44,117 @@ struct Project<'a, T> {
     outputs: usize,
 }
 
-/// Outputs summed at once.
-const OUTPUTS: usize = 4;
+/// Columns between two additions to the outputs: as many coefficients of four outputs as a first cache holds, while rows go by.
+const COLUMNS: usize = 512;
 
 impl<T: Element> Task<T> for Project<'_, T> {
     #[inline(always)]
-    unsafe fn run<L: Lanes<Elem = T>, const R: usize>(self) {
-        let whole = self.width / L::N * L::N;
-        for i in 0..self.rows.count {
-            let z = &self.rows.data[i * self.rows.stride..][..self.width];
-            for first in (0..self.outputs).step_by(OUTPUTS) {
-                let count = OUTPUTS.min(self.outputs - first);
-                let c = |o: usize| &self.coefficients[(first + o) * self.width..][..self.width];
-                // SAFETY: loads stay below `whole` ≤ width; `run` is only called by `dispatch`.
-                unsafe {
-                    let mut sums = [[L::Wide::constant(0.0); 2]; OUTPUTS];
-                    for j in (0..whole).step_by(L::N) {
-                        let (low, high) = L::load(z.as_ptr().add(j)).widen();
-                        for o in 0..count {
-                            let c = c(o).as_ptr().add(j);
-                            sums[o][0] = low.mul_add(L::Wide::load(c), sums[o][0]);
-                            if L::N > L::Wide::N {
-                                sums[o][1] = high.mul_add(L::Wide::load(c.add(L::Wide::N)), sums[o][1]);
-                            }
+    unsafe fn run<L: Lanes<Elem = T>, const R: usize>(mut self) {
+        let mut first = 0;
+        // SAFETY: `run` is only called by `dispatch`; outputs that are named exist.
+        unsafe {
+            while first < self.outputs {
+                first += match self.outputs - first {
+                    4.. => self.add_outputs::<L, R, 4>(first),
+                    2.. => self.add_outputs::<L, R, 2>(first),
+                    _ => self.add_outputs::<L, R, 1>(first),
+                }
+            }
+        }
+    }
+}
+
+impl<T: Element> Project<'_, T> {
+    /// Adds to `O` outputs from `first` on, as many rows at once as there are registers for; gives back `O`.
+    ///
+    /// # Safety
+    /// The instructions of `L` exist; there are as many outputs.
+    #[inline(always)]
+    unsafe fn add_outputs<L: Lanes<Elem = T>, const R: usize, const O: usize>(
+        &mut self,
+        first: usize,
+    ) -> usize {
+        for start in (0..self.width).step_by(COLUMNS) {
+            let columns = start..self.width.min(start + COLUMNS);
+            // SAFETY: as for this function.
+            unsafe {
+                match R / O {
+                    4.. => self.add_rows::<L, 4, O>(first, &columns),
+                    2.. => self.add_rows::<L, 2, O>(first, &columns),
+                    _ => self.add_rows::<L, 1, O>(first, &columns),
+                }
+            }
+        }
+        O
+    }
+
+    /// The same over some columns, `N` rows at once.
+    ///
+    /// # Safety
+    /// The instructions of `L` exist; there are as many outputs.
+    #[inline(always)]
+    unsafe fn add_rows<L: Lanes<Elem = T>, const N: usize, const O: usize>(
+        &mut self,
+        first: usize,
+        columns: &Range<usize>,
+    ) {
+        let whole = self.rows.count / N * N;
+        // SAFETY: as for this function.
+        unsafe {
+            for i in (0..whole).step_by(N) {
+                self.add::<L, N, O>(i, first, columns);
+            }
+            for i in whole..self.rows.count {
+                self.add::<L, 1, O>(i, first, columns);
+            }
+        }
+    }
+
+    /// The same of `N` rows from `start` on. What is done for a row does not depend on which others are taken with it.
+    ///
+    /// # Safety
+    /// The instructions of `L` exist; there are as many rows and outputs.
+    #[inline(always)]
+    unsafe fn add<L: Lanes<Elem = T>, const N: usize, const O: usize>(
+        &mut self,
+        start: usize,
+        first: usize,
+        columns: &Range<usize>,
+    ) {
+        let whole = columns.len() / L::N * L::N;
+        let z: [&[T]; N] = std::array::from_fn(|r| {
+            &self.rows.data[(start + r) * self.rows.stride..][columns.start..columns.end]
+        });
+        let c: [&[f64]; O] = std::array::from_fn(|o| {
+            &self.coefficients[(first + o) * self.width..][columns.start..columns.end]
+        });
+        let has_high = L::N > L::Wide::N;
+        // SAFETY: loads stay below `whole`, which is at most the length of each slice.
+        unsafe {
+            let mut sums = [[[L::Wide::constant(0.0); 2]; O]; N];
+            for j in (0..whole).step_by(L::N) {
+                let wide: [(L::Wide, L::Wide); N] =
+                    std::array::from_fn(|r| L::load(z[r].as_ptr().add(j)).widen());
+                for o in 0..O {
+                    let low = L::Wide::load(c[o].as_ptr().add(j));
+                    for r in 0..N {
+                        sums[r][o][0] = wide[r].0.mul_add(low, sums[r][o][0]);
+                    }
+                    if has_high {
+                        let high = L::Wide::load(c[o].as_ptr().add(j + L::Wide::N));
+                        for r in 0..N {
+                            sums[r][o][1] = wide[r].1.mul_add(high, sums[r][o][1]);
                         }
                     }
-                    for o in 0..count {
-                        let mut sum = sums[o][0].add(sums[o][1]).sum();
-                        for j in whole..self.width {
-                            sum += z[j].to_f64() * c(o)[j];
-                        }
-                        self.out[i * self.outputs + first + o] += sum;
+                }
+            }
+            for r in 0..N {
+                for o in 0..O {
+                    let mut sum = sums[r][o][0].add(sums[r][o][1]).sum();
+                    for j in whole..columns.len() {
+                        sum += z[r][j].to_f64() * c[o][j];
                     }
+                    self.out[(start + r) * self.outputs + first + o] += sum;
                 }
             }
         }
@@ -111,90 +192,105 @@ struct ProjectBack<'a, T> {
     outputs: usize,
 }
 
-/// Rows and outputs that are taken at once: their values stay in registers while columns go by.
-const ROWS: usize = 4;
-const BACK: usize = 2;
+/// Rows that are gone down at once: each lies on a page of its own.
+const ROWS: usize = 32;
 
 impl<T: Element> Task<T> for ProjectBack<'_, T> {
-    /// A few rows at a time, from end to end: rows lie far apart, so that going down a column would touch another page with every step.
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = T>, const R: usize>(mut self) {
-        let whole = self.rows.count / ROWS * ROWS;
-        // SAFETY: `run` is only called by `dispatch`; rows and outputs that are named exist.
-        unsafe {
-            for i in (0..whole).step_by(ROWS) {
-                self.add_rows::<L, ROWS>(i);
-            }
-            for i in whole..self.rows.count {
-                self.add_rows::<L, 1>(i);
+        for start in (0..self.rows.count).step_by(ROWS) {
+            let rows = start..self.rows.count.min(start + ROWS);
+            let mut first = 0;
+            while first < self.outputs {
+                // SAFETY: `run` is only called by `dispatch`; rows and outputs that are named exist.
+                first += unsafe {
+                    match self.outputs - first {
+                        4.. => self.add_rows::<L, 1, 4>(&rows, first),
+                        2.. => self.add_rows::<L, 2, 2>(&rows, first),
+                        _ => self.add_rows::<L, 4, 1>(&rows, first),
+                    }
+                };
             }
         }
     }
 }
 
 impl<T: Element> ProjectBack<'_, T> {
-    /// Adds `N` rows from `start` on.
-    ///
-    /// # Safety
-    /// The instructions of `L` exist; there are as many rows.
-    #[inline(always)]
-    unsafe fn add_rows<L: Lanes<Elem = T>, const N: usize>(&mut self, start: usize) {
-        let whole = self.outputs / BACK * BACK;
-        // SAFETY: as for this function.
-        unsafe {
-            for first in (0..whole).step_by(BACK) {
-                self.add::<L, N, BACK>(start, first);
-            }
-            for first in whole..self.outputs {
-                self.add::<L, N, 1>(start, first);
-            }
-        }
-    }
-
-    /// The same to `O` outputs from `first` on.
+    /// Adds some rows to `O` outputs from `first` on, `V` vectors of columns at once; gives back `O`.
     ///
     /// # Safety
     /// The instructions of `L` exist; there are as many rows and outputs.
     #[inline(always)]
-    unsafe fn add<L: Lanes<Elem = T>, const N: usize, const O: usize>(&mut self, start: usize, first: usize) {
-        let (width, whole) = (self.width, self.width / L::N * L::N);
-        let z: [&[T]; N] =
-            std::array::from_fn(|r| &self.rows.data[(start + r) * self.rows.stride..][..width]);
-        let y = |r: usize, o: usize| self.values[(start + r) * self.outputs + first + o];
-        let out = &mut self.out[first * width..(first + O) * width];
-        let to = out.as_mut_ptr();
-        // SAFETY: loads and stores stay below `whole` ≤ width of each output.
+    unsafe fn add_rows<L: Lanes<Elem = T>, const V: usize, const O: usize>(
+        &mut self,
+        rows: &Range<usize>,
+        first: usize,
+    ) -> usize {
+        let (many, whole) = (self.width / (V * L::N) * (V * L::N), self.width / L::N * L::N);
+        // SAFETY: as for this function; columns stay below the width.
         unsafe {
-            let wide: [[L::Wide; O]; N] =
-                std::array::from_fn(|r| std::array::from_fn(|o| L::Wide::splat(y(r, o))));
-            let has_high = L::N > L::Wide::N;
-            for j in (0..whole).step_by(L::N) {
-                let mut sums: [[L::Wide; 2]; O] = std::array::from_fn(|o| {
-                    let from = to.add(o * width + j);
-                    let low = L::Wide::load(from);
-                    [low, if has_high { L::Wide::load(from.add(L::Wide::N)) } else { low }]
-                });
-                for r in 0..N {
-                    let (low, high) = L::load(z[r].as_ptr().add(j)).widen();
-                    for o in 0..O {
-                        sums[o][0] = low.mul_add(wide[r][o], sums[o][0]);
-                        if has_high {
-                            sums[o][1] = high.mul_add(wide[r][o], sums[o][1]);
-                        }
-                    }
-                }
-                for (o, [low, high]) in sums.into_iter().enumerate() {
-                    let to = to.add(o * width + j);
-                    low.store(to);
-                    if has_high {
-                        high.store(to.add(L::Wide::N));
-                    }
+            for j in (0..many).step_by(V * L::N) {
+                self.add::<L, V, O>(rows, first, j);
+            }
+            for j in (many..whole).step_by(L::N) {
+                self.add::<L, 1, O>(rows, first, j);
+            }
+        }
+        for j in whole..self.width {
+            for o in first..first + O {
+                for i in rows.clone() {
+                    let z = self.rows.data[i * self.rows.stride + j].to_f64();
+                    self.out[o * self.width + j] += self.values[i * self.outputs + o] * z;
                 }
             }
         }
-        for o in 0..O {
-            for j in whole..width {
-                out[o * width + j] += (0..N).map(|r| y(r, o) * z[r][j].to_f64()).sum::<f64>();
+        O
+    }
+
+    /// The same for `V` vectors of columns from `j` on, whose sums stay in registers while rows go by, in their order.
+    ///
+    /// # Safety
+    /// The instructions of `L` exist; there are as many rows, outputs and columns.
+    #[inline(always)]
+    unsafe fn add<L: Lanes<Elem = T>, const V: usize, const O: usize>(
+        &mut self,
+        rows: &Range<usize>,
+        first: usize,
+        j: usize,
+    ) {
+        let has_high = L::N > L::Wide::N;
+        let place = |o: usize, v: usize| (first + o) * self.width + j + v * L::N;
+        // SAFETY: as for this function; rows hold `width` numbers, outputs too, and there is a value for each row and output.
+        unsafe {
+            let mut sums: [[[L::Wide; 2]; V]; O] = std::array::from_fn(|o| {
+                std::array::from_fn(|v| {
+                    let from = self.out.as_ptr().add(place(o, v));
+                    let low = L::Wide::load(from);
+                    [low, if has_high { L::Wide::load(from.add(L::Wide::N)) } else { low }]
+                })
+            });
+            for i in rows.clone() {
+                let z = self.rows.data.as_ptr().add(i * self.rows.stride + j);
+                let y = self.values.as_ptr().add(i * self.outputs + first);
+                let wide: [(L::Wide, L::Wide); V] = std::array::from_fn(|v| L::load(z.add(v * L::N)).widen());
+                for o in 0..O {
+                    let y = L::Wide::splat(*y.add(o));
+                    for v in 0..V {
+                        sums[o][v][0] = wide[v].0.mul_add(y, sums[o][v][0]);
+                        if has_high {
+                            sums[o][v][1] = wide[v].1.mul_add(y, sums[o][v][1]);
+                        }
+                    }
+                }
+            }
+            for o in 0..O {
+                for v in 0..V {
+                    let to = self.out.as_mut_ptr().add(place(o, v));
+                    sums[o][v][0].store(to);
+                    if has_high {
+                        sums[o][v][1].store(to.add(L::Wide::N));
+                    }
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use bochner_simd::{
     SparseRowsRef, TILE, apply, apply_sparse, best_partner, cells, cross_tile, decays, move_errors,
     pack_columns, project, project_back, rank_tile,
 };
-use bochner_testkit::{Absolute, assert_close, densify, exp_reference, normals, sparse};
+use bochner_testkit::{Absolute, assert_close, assert_same_bits, densify, exp_reference, normals, sparse};
 
 fn typed<T: Element>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&x| T::from_f64(x)).collect()
@@ -412,16 +412,28 @@ fn outer_products_add_up() {
 #[test]
 fn projections_are_dot_products_in_double_precision() {
     for isa in Isa::available() {
-        for (n, width, outputs) in [(1, 1, 1), (3, 50, 1), (5, 33, 11), (2, 16, 4)] {
-            let (z, c) = (normals(n, width, 11), normals(outputs, width, 12));
-            let single = typed::<f32>(&z);
-            let mut out = vec![2.0; n * outputs];
-            project(isa, RowsRef { data: &single, count: n, stride: width }, width, &c, &mut out);
-            let cell = |i: usize, o: usize| -> f64 {
-                2.0 + (0..width).map(|j| f64::from(single[i * width + j]) * c[o * width + j]).sum::<f64>()
-            };
-            let expected: Vec<f64> = (0..n * outputs).map(|at| cell(at / outputs, at % outputs)).collect();
-            assert_close(&out, &expected, Absolute(1e-12));
+        projections::<f32>(isa);
+        projections::<f64>(isa);
+    }
+}
+
+fn projections<T: Element>(isa: Isa) {
+    for (n, width, outputs) in [(1, 1, 1), (3, 50, 1), (5, 33, 11), (2, 16, 4), (9, 1100, 7), (7, 513, 3)] {
+        // Rows need not lie one after another.
+        let stride = width + 3;
+        let (z, c) = (typed::<T>(&normals(n, stride, 11)), normals(outputs, width, 12));
+        let mut out = vec![2.0; n * outputs];
+        project(isa, RowsRef { data: &z, count: n, stride }, width, &c, &mut out);
+        let cell = |i: usize, o: usize| -> f64 {
+            2.0 + (0..width).map(|j| z[i * stride + j].to_f64() * c[o * width + j]).sum::<f64>()
+        };
+        let expected: Vec<f64> = (0..n * outputs).map(|at| cell(at / outputs, at % outputs)).collect();
+        assert_close(&out, &expected, Absolute(1e-11));
+        // A row gives the same bits whichever others are with it.
+        for i in 0..n {
+            let mut alone = vec![2.0; outputs];
+            project(isa, RowsRef { data: &z[i * stride..], count: 1, stride }, width, &c, &mut alone);
+            assert_same_bits(&alone, &out[i * outputs..(i + 1) * outputs]);
         }
     }
 }
@@ -429,17 +441,29 @@ fn projections_are_dot_products_in_double_precision() {
 #[test]
 fn sums_of_rows_are_taken_in_double_precision() {
     for isa in Isa::available() {
-        for (n, width, outputs) in [(1, 1, 1), (3, 17, 2), (40, 33, 5), (64, 100, 9)] {
-            let (z, y) = (normals(n, width, 13), normals(n, outputs, 14));
-            let single = typed::<f32>(&z);
-            let mut out = vec![2.0; outputs * width];
-            project_back(isa, RowsRef { data: &single, count: n, stride: width }, width, &y, &mut out);
-            let cell = |o: usize, j: usize| -> f64 {
-                2.0 + (0..n).map(|i| f64::from(single[i * width + j]) * y[i * outputs + o]).sum::<f64>()
-            };
-            let expected: Vec<f64> = (0..outputs * width).map(|at| cell(at / width, at % width)).collect();
-            assert_close(&out, &expected, Absolute(1e-12));
+        sums_of_rows::<f32>(isa);
+        sums_of_rows::<f64>(isa);
+    }
+}
+
+fn sums_of_rows<T: Element>(isa: Isa) {
+    for (n, width, outputs) in [(1, 1, 1), (3, 17, 2), (40, 33, 5), (64, 100, 9), (33, 70, 7), (5, 9, 0)] {
+        let stride = width + 2;
+        let (z, y) = (typed::<T>(&normals(n, stride, 13)), normals(n, outputs, 14));
+        let mut out = vec![2.0; outputs * width];
+        project_back(isa, RowsRef { data: &z, count: n, stride }, width, &y, &mut out);
+        let cell = |o: usize, j: usize| -> f64 {
+            2.0 + (0..n).map(|i| z[i * stride + j].to_f64() * y[i * outputs + o]).sum::<f64>()
+        };
+        let expected: Vec<f64> = (0..outputs * width).map(|at| cell(at / width, at % width)).collect();
+        assert_close(&out, &expected, Absolute(1e-12));
+        // Rows in order: some, and then the others, are the same bits.
+        let (mut parts, cut) = (vec![2.0; outputs * width], n / 2);
+        for rows in [0..cut, cut..n] {
+            let some = RowsRef { data: &z[rows.start * stride..], count: rows.len(), stride };
+            project_back(isa, some, width, &y[rows.start * outputs..rows.end * outputs], &mut parts);
         }
+        assert_same_bits(&parts, &out);
     }
 }
 

@@ -10,6 +10,8 @@
 //! A guide under which ten steps do not divide the residual by ten is changed for a better one: a sample of rows for a sketch of all rows, a diagonal for random vectors, these for twice as many.
 //! `docs/book/solvers.md`.
 
+use bochner_simd::Aligned;
+
 use super::kept::Kept;
 use super::ridge::{CurvePoint, FLAT, GRID, Lambda, Units};
 use super::streamed::{Job, Shown, Streamed, Visitor};
@@ -550,10 +552,10 @@ impl Operator for Equations<'_> {
 struct SampleSums(Gram);
 
 impl Visitor for SampleSums {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>) {
         let weights = rows.weights();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
-            self.0.absorb(z, none, |i| weights[i], |_| 0, &mut bochner_simd::Aligned::default());
+            self.0.absorb(z, none, |i| weights[i], |_| 0, spare);
         }
     }
 }
@@ -565,7 +567,7 @@ struct Sketched<'a, S> {
 }
 
 impl<S: Scalar> Visitor for Sketched<'_, S> {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, _: &mut Aligned<T>) {
         self.sketch.absorb(z, &rows.numbers(), &rows.weights(), self.means);
     }
 }

@@ -7,6 +7,8 @@
 //! that stops a little before the end depends on the order of its rows: this way, it does not depend on the order in which they came, nor on
 //! whether a row was repeated or weighted.
 
+use bochner_simd::ask_for_huge_pages;
+
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
 use crate::random::Stream;
@@ -111,6 +113,7 @@ impl<T: Scalar> Held<T> {
     fn reserve(&mut self, entries: usize) {
         // Where this fails the next growth will, in order.
         let _ = self.values.try_reserve_exact(entries);
+        ask_for_huge_pages(self.values.spare_capacity_mut());
     }
 
     fn absorb(&mut self, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, hashes: &[u64], folds: usize) {

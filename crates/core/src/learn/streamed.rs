@@ -57,8 +57,8 @@ pub(super) type Values<'a> = &'a (dyn Fn(&Block, usize, &[f64], &mut [f64]) + Sy
 
 /// Somebody who looks at features.
 pub(super) trait Visitor {
-    /// Some rows of features, and what else is known of them.
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>);
+    /// Some rows of features, and what else is known of them; with memory to work in, kept between visits.
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>);
 }
 
 /// Some rows of a block.
@@ -134,8 +134,12 @@ const PART_NUMBERS: usize = 1 << 21;
 /// Rows of a slab come in this many.
 const ROUND: usize = 64;
 
-/// Vectors that one thread adds rows to at once.
+/// Vectors that one thread adds rows to at once, where they are more than a few.
 const TOGETHER: usize = 8;
+const FEW: usize = 32;
+
+/// Rows that stay in a cache.
+const CHUNK: usize = 32;
 
 /// Numbers of a slab.
 const SLAB: usize = 1 << 22;
@@ -225,7 +229,7 @@ impl Streamed<'_> {
     /// One pass over dense features of a share of the rows, chosen by content.
     pub(super) fn visit(&self, share: f64, visitor: &mut (impl Visitor + Send)) -> Result<()> {
         let hash = ContentHash::new(self.map.spec().seed, Stream::Guides);
-        let (mut single, mut double) = (Aligned::default(), Aligned::default());
+        let (mut single, mut double) = (Default::default(), Default::default());
         sweep(
             self.engine,
             self.source,
@@ -258,7 +262,7 @@ impl Streamed<'_> {
         first_row: u64,
         block: &Block,
         chosen: &[usize],
-        memory: &mut Aligned<T>,
+        (memory, spare): &mut (Aligned<T>, Aligned<T>),
         visitor: &mut impl Visitor,
     ) {
         let features = self.map.output_dim();
@@ -267,7 +271,7 @@ impl Streamed<'_> {
             let z = memory.sized(some.len() * features);
             self.map.apply_in_parallel(&here.view(), z, false);
             if let Ok(z) = MatrixView::new(z, some.len(), features) {
-                visitor.visit(z, &Shown { block, places: some, first_row });
+                visitor.visit(z, &Shown { block, places: some, first_row }, spare);
             }
         }
     }
@@ -375,7 +379,7 @@ fn absorb_kept<T: Scalar>(
     }
 }
 
-/// What some rows of features, from row `first` of the block on, have to add.
+/// What some rows of features, from row `first` of the block on, have to add: a few rows after others, which stay in a cache between the product and its way back.
 fn summed<T: Scalar>(
     z: &[T],
     width: usize,
@@ -384,9 +388,30 @@ fn summed<T: Scalar>(
     job: &Job<'_>,
     coefficients: &[f64],
 ) -> Total {
+    let mut total = Total::zero(width, job);
+    // Many vectors are what threads share, so that they are to find many rows.
+    let is_few = job.back.max(job.directions.len()) <= FEW;
+    let (some, together) = if is_few { (CHUNK, job.back) } else { (z.len() / width.max(1), TOGETHER) };
+    for (chunk, z) in z.chunks((some * width).max(1)).enumerate() {
+        add_rows(z, width, first + chunk * some, block, job, coefficients, together, &mut total);
+    }
+    total
+}
+
+/// Adds some rows to the sums, so many vectors at once.
+#[expect(clippy::too_many_arguments, reason = "the inside of `summed`")]
+fn add_rows<T: Scalar>(
+    z: &[T],
+    width: usize,
+    first: usize,
+    block: &Block,
+    job: &Job<'_>,
+    coefficients: &[f64],
+    together: usize,
+    total: &mut Total,
+) {
     let (isa, count, each) = (Isa::best(), job.directions.len(), job.back + job.plain);
     let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
-    let mut total = Total::zero(width, job);
     let mut reach = job.first_reach(rows.count);
     z.par_chunks((ROUND * width).max(1)).zip(reach.par_chunks_mut((ROUND * count).max(1))).for_each(
         |(z, reach)| {
@@ -399,9 +424,8 @@ fn summed<T: Scalar>(
         (job.values)(block, first + i, &reach[i * count..(i + 1) * count], values);
     }
     total.add_plain(&values);
-    // Few parts have many vectors, which threads share.
-    total.sums.par_chunks_mut((TOGETHER * width).max(1)).enumerate().for_each(|(k, sums)| {
-        let some = k * TOGETHER..job.back.min((k + 1) * TOGETHER);
+    total.sums.par_chunks_mut((together * width).max(1)).enumerate().for_each(|(k, sums)| {
+        let some = k * together..job.back.min((k + 1) * together);
         let back: Vec<f64> =
             values.chunks_exact(each.max(1)).flat_map(|row| &row[some.clone()]).copied().collect();
         project_back(isa, rows, width, &back, sums);
@@ -420,7 +444,6 @@ fn summed<T: Scalar>(
             }
         }
     }
-    total
 }
 
 fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>, total: &mut Total) {

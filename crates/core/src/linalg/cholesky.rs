@@ -4,17 +4,23 @@
 //! L₁₁L₁₁ᵀ = A₁₁,   L₂₁ = A₂₁L₁₁⁻ᵀ,   A₂₂ ← A₂₂ − L₂₁L₂₁ᵀ
 //! ```
 
+use std::ops::Range;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::linalg::{cholesky::llt::factor, triangular_solve};
 use faer::{Accum, Par};
+use rayon::prelude::*;
 
-use super::{threads, view, view_mut};
+use super::{dot, threads, view, view_mut};
 use crate::engine::Check;
 use crate::{Error, Matrix, Result};
 
 /// Columns of a panel.
 const PANEL: usize = 128;
+
+/// Entries of a right side that a thread takes at once.
+const SHARE: usize = 256;
 
 /// The Cholesky factor of a symmetric matrix A = LLᵀ.
 pub(crate) struct Cholesky {
@@ -24,12 +30,41 @@ pub(crate) struct Cholesky {
 impl Cholesky {
     /// Factors A, of which the lower triangle is read.
     pub(crate) fn new(mut a: Matrix<f64>, check: Check<'_>) -> Result<Self> {
+        Cholesky::factor(&mut a, check)?;
+        Ok(Cholesky { lower: a })
+    }
+
+    /// Factors A + shift·I for the first shift of a growing row for which that is positive definite; where none is, the error of the last.
+    pub(crate) fn shifted(
+        mut a: Matrix<f64>,
+        shifts: impl IntoIterator<Item = f64>,
+        check: Check<'_>,
+    ) -> Result<Self> {
+        let diagonal: Vec<f64> = (0..a.rows()).map(|i| a.row(i)[i]).collect();
+        let mut failed = None;
+        for shift in shifts {
+            if failed.is_some() {
+                // What lies above the diagonal is as it was.
+                (0..a.rows()).for_each(|i| (0..i).for_each(|j| a.row_mut(i)[j] = a.row(j)[i]));
+            }
+            diagonal.iter().enumerate().for_each(|(i, entry)| a.row_mut(i)[i] = entry + shift);
+            match Cholesky::factor(&mut a, check) {
+                Ok(()) => return Ok(Cholesky { lower: a }),
+                Err(error @ Error::NotPositiveDefinite { .. }) => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(failed.unwrap_or(Error::NotPositiveDefinite { index: 0, size: a.rows() }))
+    }
+
+    /// Writes L over the lower triangle of A; what lies above stays.
+    fn factor(a: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
         let n = a.rows();
         let mut memory =
             MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(PANEL, Par::Seq, Default::default()));
         for start in (0..n).step_by(PANEL) {
             let width = PANEL.min(n - start);
-            let rest = view_mut(&mut a).submatrix_mut(start, start, n - start, n - start);
+            let rest = view_mut(a).submatrix_mut(start, start, n - start, n - start);
             let (mut corner, _, mut below, rest) = rest.split_at_mut(width, width);
             factor::cholesky_in_place(
                 corner.as_mut(),
@@ -59,20 +94,51 @@ impl Cholesky {
             }
             check(cubic(start + width, n))?;
         }
-        Ok(Cholesky { lower: a })
+        Ok(())
     }
 
     /// A⁻¹B.
     pub(crate) fn solve(&self, mut b: Matrix<f64>) -> Matrix<f64> {
         if b.columns() == 1 {
-            // A single right-hand side takes another way through faer, whose bits depend on the number of threads.
-            let two = self.solve(Matrix::from_fn(b.rows(), 2, |i, _| b.row(i)[0]));
-            return Matrix::from_fn(b.rows(), 1, |i, _| two.row(i)[0]);
+            self.solve_one(b.as_mut_slice());
+            return b;
         }
         let (lower, par) = (view(&self.lower), threads());
         triangular_solve::solve_lower_triangular_in_place(lower, view_mut(&mut b), par);
         triangular_solve::solve_upper_triangular_in_place(lower.transpose(), view_mut(&mut b), par);
         b
+    }
+
+    /// A⁻¹b, panel by panel: what a panel has found is taken off all that is left, which threads share. (A single right side takes a way through faer whose bits depend on the number of threads.)
+    fn solve_one(&self, b: &mut [f64]) {
+        let n = b.len();
+        let l = |i: usize, columns: Range<usize>| &self.lower.row(i)[columns];
+        for start in (0..n).step_by(PANEL) {
+            let end = n.min(start + PANEL);
+            let (done, left) = b.split_at_mut(end);
+            for i in start..end {
+                done[i] = (done[i] - dot(l(i, start..i), &done[start..i])) / l(i, i..i + 1)[0];
+            }
+            let found = &done[start..];
+            left.par_iter_mut().enumerate().with_min_len(SHARE).for_each(|(i, b)| {
+                *b -= dot(l(end + i, start..end), found);
+            });
+        }
+        for start in (0..n).step_by(PANEL).rev() {
+            let end = n.min(start + PANEL);
+            for i in (start..end).rev() {
+                b[i] /= l(i, i..i + 1)[0];
+                let (left, found) = b.split_at_mut(i);
+                left[start..].iter_mut().zip(l(i, start..i)).for_each(|(b, l)| *b -= l * found[0]);
+            }
+            let (left, found) = b.split_at_mut(start);
+            left.par_chunks_mut(SHARE).enumerate().for_each(|(chunk, left)| {
+                let columns = chunk * SHARE..chunk * SHARE + left.len();
+                for (i, found) in (start..end).zip(&*found) {
+                    left.iter_mut().zip(l(i, columns.clone())).for_each(|(b, l)| *b -= l * found);
+                }
+            });
+        }
     }
 
     /// tr (A − λI)A⁻¹ = n − λ·tr A⁻¹.
@@ -160,6 +226,33 @@ mod tests {
             let identity = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
             assert_close(unit.as_slice(), identity.as_slice(), Absolute(1e-9));
         }
+    }
+
+    #[test]
+    fn one_right_side_is_solved_like_two() {
+        for n in [1, 5, 128, 129, 700] {
+            let (a, x) = (symmetric(n, 3), Matrix::new(n, 1, normals(n, 1, 6)).unwrap());
+            let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
+            assert_close(cholesky.solve(multiply(&a, &x)).as_slice(), x.as_slice(), Absolute(1e-8));
+        }
+    }
+
+    /// The matrix is not lost by a factor that fails halfway.
+    #[test]
+    fn the_first_shift_that_is_enough_is_taken() {
+        let n = 300;
+        let mut a = symmetric(n, 3);
+        a.row_mut(200)[200] = -1.0;
+        let (values, _) = bochner_testkit::symmetric_eigen(a.as_slice(), n);
+        let least = -values.iter().copied().fold(f64::INFINITY, f64::min);
+        let shifts = [0.0, 0.5 * least, 0.9 * least, 1.5 * least, 2.0 * least];
+        let made = Cholesky::shifted(a.clone(), shifts, &|_| Ok(())).unwrap();
+        (0..n).for_each(|i| a.row_mut(i)[i] += 1.5 * least);
+        let directly = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
+        assert_same_bits(&made.packed(), &directly.packed());
+        (0..n).for_each(|i| a.row_mut(i)[i] -= 1.5 * least);
+        let result = Cholesky::shifted(a, [0.0, 0.5 * least], &|_| Ok(()));
+        assert!(matches!(result, Err(Error::NotPositiveDefinite { size: 300, .. })));
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::learn::{Solver, part_numbers, slab};
 use crate::solve::Preconditioner;
 use crate::sweep::{BLOCK, GROUP};
 
-/// Rows of a sketch, and of a sample at least, as a multiple of D; of a sample at most; and the part of all rows that it is in between.
+/// Rows of a sketch, as a multiple of D; of a sample at least, for one λ and for many; of a sample at most; and the part of all rows that it is in between.
 pub(crate) const SKETCH_ROWS: f64 = 4.0;
+const LEAST_SAMPLED: [f64; 2] = [2.0, 4.0];
 const MOST_SAMPLED: f64 = 8.0;
 const SAMPLED: f64 = 0.125;
 
@@ -85,7 +86,7 @@ impl Way {
 
 /// Products with so many vectors, in double precision and from memory, take this many times as long as sums of as many multiply-adds.
 pub(super) fn slowness(vectors: f64) -> f64 {
-    5.0 + 4.0 / vectors.max(1.0)
+    3.0 + 6.0 / vectors.max(1.0)
 }
 
 /// The work by which sums must exceed passes for these to be taken: a little where λ is given and features are kept; more where sums would tell the error of every fold, or rows would be read in every pass.
@@ -191,8 +192,7 @@ impl RidgeShape {
         // A slab and its packed copy, beside half of the matrix in tiles; then both and the whole.
         let slab = slab(self.features) as f64 * features * scalar;
         match guide {
-            // A factor is made beside the matrix.
-            Preconditioner::Sample => (if self.folds > 1 { 1.5 } else { 2.0 }) * square + slab,
+            Preconditioner::Sample => 1.5 * square + slab,
             Preconditioner::Sketch => {
                 (SKETCH_ROWS * features * features * scalar + 0.5 * square).max(2.0 * square) + 2.0 * slab
             }
@@ -225,8 +225,8 @@ impl RidgeShape {
 
     /// Rows that a sample should have, given all: more make fewer steps, which cost the more the more rows there are.
     pub(crate) fn guide_rows(&self, rows: f64) -> f64 {
-        let features = self.features as f64;
-        (SAMPLED * rows).clamp(SKETCH_ROWS * features, MOST_SAMPLED * features)
+        let (features, least) = (self.features as f64, LEAST_SAMPLED[usize::from(self.folds > 1)]);
+        (SAMPLED * rows).clamp(least * features, MOST_SAMPLED * features)
     }
 
     /// Multiply-adds to make a row of features, or what is kept of it: landmarks as plain kernel values where λ is given.

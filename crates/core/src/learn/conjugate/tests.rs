@@ -233,7 +233,7 @@ fn a_rare_cluster_is_missed_by_a_sample_and_not_by_a_sketch() {
 /// All rows in the sample: the guide is the matrix, and two steps are enough.
 #[test]
 fn a_guide_of_all_rows_is_the_matrix() {
-    let data = data(300);
+    let data = data(250);
     let found = Case::of(fourier(128), Preconditioner::Sample).run(Rows::from(&data.x), &data.y);
     assert!(steps(&found) <= 3, "{:?}", found.outcome);
 }

@@ -120,7 +120,7 @@ impl Descent<'_> {
             // What bends under corners is few rows, and others each time.
             let is_other = going.iter().any(|group| group.state.is_rounded());
             lead.prepare(self, &going, is_astray, is_other)?;
-            let (steps, rounds) = self.steps(cost, &going, lead)?;
+            let (steps, rounds) = self.steps(cost, &going, lead, goal.tolerance)?;
             is_astray = rounds > LED_ASTRAY;
             self.advance(cost, &mut going, &steps, goal.tolerance)?;
             told(round)?;
@@ -170,14 +170,14 @@ impl Descent<'_> {
     }
 
     /// p of each group, all at once, and the steps of conjugate gradients that it took.
-    fn steps(&self, cost: f64, groups: &[Group], lead: &Lead<'_>) -> Result<(Vec<Vec<f64>>, usize)> {
-        let start = |group: &Group| {
-            let state = &group.state;
-            let norm = dot(&state.gradient, &state.gradient).sqrt();
-            // The nearer to the end, the better the step: what makes Newton's method quick there.
-            Cg::start(&state.gradient, (norm / state.first_gradient.max(f64::MIN_POSITIVE)).min(0.01))
-        };
-        let mut all: Vec<Cg> = groups.iter().map(start).collect();
+    fn steps(
+        &self,
+        cost: f64,
+        groups: &[Group],
+        lead: &Lead<'_>,
+        tolerance: f64,
+    ) -> Result<(Vec<Vec<f64>>, usize)> {
+        let mut all: Vec<Cg> = groups.iter().map(|group| group.state.conjugate(tolerance)).collect();
         let mut rounds = 0;
         while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();

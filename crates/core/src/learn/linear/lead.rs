@@ -235,7 +235,7 @@ struct Seen<'a> {
 const CHUNK: usize = 64;
 
 impl Visitor for Seen<'_> {
-    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>) {
+    fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>) {
         let (width, outputs) = (z.columns(), self.constants.len());
         let mut scores = self.constants.repeat(z.rows());
         scores.par_chunks_mut((CHUNK * outputs).max(1)).enumerate().for_each(|(chunk, scores)| {
@@ -247,7 +247,7 @@ impl Visitor for Seen<'_> {
             |(k, &i): (usize, &usize)| self.bends.of(rows.block, i, &scores[k * outputs..(k + 1) * outputs]);
         let weights: Vec<f64> = rows.places.iter().enumerate().map(weight).collect();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
-            self.sums.absorb(z, none, |i| weights[i], |_| 0, &mut Aligned::default());
+            self.sums.absorb(z, none, |i| weights[i], |_| 0, spare);
         }
     }
 }

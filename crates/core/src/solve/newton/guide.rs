@@ -3,6 +3,8 @@
 //! κᵢ is the mean bend of row i over all outputs, s makes up for the bends having grown or shrunk since the sums were made. One
 //! matrix leads all outputs: for softmax ∇²F ≤ I + ½ Σ cᵢ·zᵢzᵢᵀ in every one of them (Böhning 1992).
 
+use rayon::prelude::*;
+
 use super::Vectors;
 use crate::engine::Check;
 use crate::linalg::Cholesky;
@@ -37,8 +39,11 @@ impl Curvature {
         let diagonal = |i: usize| matrix.row(i)[i];
         // Sums of single precision are no better than this; a guide need not be.
         let rounding = 1e-6 * share * (0..size).map(diagonal).fold(0.0, f64::max);
-        let p = Matrix::from_fn(size, size, |i, j| {
-            share * matrix.row(i)[j] + if i == j { 1.0 + rounding } else { 0.0 }
+        let mut p = Matrix::zeros(size, size);
+        p.as_mut_slice().par_chunks_mut(size.max(1)).enumerate().for_each(|(i, row)| {
+            // The triangle that a factor is made of.
+            row[..=i].iter_mut().zip(matrix.row(i)).for_each(|(p, sum)| *p = share * sum);
+            row[i] += 1.0 + rounding;
         });
         match Cholesky::new(p, &|_| check(0.0)) {
             Ok(factor) => Ok(Guide::Factor(factor)),

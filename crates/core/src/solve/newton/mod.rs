@@ -109,6 +109,9 @@ const MOST_CG: usize = 200;
 /// Steps of conjugate gradients after which their guide is made anew.
 pub(crate) const LED_ASTRAY: usize = 12;
 
+/// Bends that have grown or shrunk by no more than this are led as before: another factor would take longer than the steps that it saves.
+const NEAR: f64 = 1.5;
+
 impl<T: Scalar> Newton<'_, T> {
     /// Goes on until what is left to gain is at most `tolerance` of F, or for `most` steps.
     pub(crate) fn solve(&self, tolerance: f64, most: usize, check: Check<'_>) -> Result<Vec<Minimum>> {
@@ -118,6 +121,7 @@ impl<T: Scalar> Newton<'_, T> {
         let mut done: Vec<Option<Minimum>> = vec![None; groups];
         // What leads: at first a matrix that all problems on these rows share, then, where that takes long, one of this problem's own.
         let (mut own, mut is_astray): (Option<(Curvature, f64)>, bool) = (None, false);
+        let mut leading: Option<(Guide, f64)> = None;
         // Passes ask whether to go on; how far this is, the rounds tell.
         let (tell, finished) = (check, AtomicUsize::new(0));
         let check: Check<'_> = &|_| tell(finished.load(Ordering::Relaxed) as f64 / groups as f64);
@@ -151,6 +155,7 @@ impl<T: Scalar> Newton<'_, T> {
             if is_astray || self.loss.has_corners() {
                 let mut weights = vec![0.0; self.costs.len()];
                 rows.iter().zip(&bends).for_each(|(&i, bend)| weights[i as usize] = *bend);
+                leading = None;
                 own = Some((self.features.curvature(&rows, &|i| weights[i], check)?, total));
             }
             let (curvature, built) = match &own {
@@ -158,8 +163,12 @@ impl<T: Scalar> Newton<'_, T> {
                 None => (self.features.plain(check)?, self.costs.len() as f64),
             };
             let share = if built > 0.0 { total / built } else { 0.0 };
-            let guide = curvature.guide(share, check)?;
-            let (steps, rounds) = self.steps(&going, &rows, &guide, check)?;
+            leading = leading.filter(|(_, before)| share <= NEAR * before && *before <= NEAR * share);
+            let (guide, _) = match &leading {
+                Some(leading) => leading,
+                None => leading.insert((curvature.guide(share, check)?, share)),
+            };
+            let (steps, rounds) = self.steps(&going, &rows, guide, tolerance, check)?;
             is_astray = rounds > LED_ASTRAY;
             self.advance(&all, &mut going, &steps, tolerance, check)?;
             finished.store(groups - going.len(), Ordering::Relaxed);
@@ -361,15 +370,11 @@ impl<T: Scalar> Newton<'_, T> {
         states: &[State],
         rows: &[u32],
         guide: &Guide,
+        tolerance: f64,
         check: Check<'_>,
     ) -> Result<(Vectors, usize)> {
         let size = self.features.size();
-        let start = |state: &State| {
-            let norm = dot(&state.gradient, &state.gradient).sqrt();
-            // The nearer to the end, the better the step: what makes Newton's method quick there.
-            Cg::start(&state.gradient, (norm / state.first_gradient.max(f64::MIN_POSITIVE)).min(0.01))
-        };
-        let mut all: Vec<Cg> = states.iter().map(start).collect();
+        let mut all: Vec<Cg> = states.iter().map(|state| state.conjugate(tolerance)).collect();
         let mut rounds = 0;
         while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();

@@ -249,13 +249,17 @@ impl<'a, T: Scalar> Passes<'a, T> {
         }
         let sums = gram.total();
         let unit = mean * rows.len() as f64 / some.len().max(1) as f64;
-        let entry = |i: usize, j: usize| match (i < columns, j < columns) {
-            (true, true) => sums.products.row(i)[j],
-            (true, false) => sums.features[i],
-            (false, true) => sums.features[j],
-            (false, false) => sums.weight,
-        };
-        Ok(Curvature::Whole(Matrix::from_fn(self.size(), self.size(), |i, j| unit * entry(i, j))))
+        let size = self.size();
+        let mut whole = Matrix::zeros(size, size);
+        whole.as_mut_slice().par_chunks_mut(size.max(1)).enumerate().for_each(|(i, row)| {
+            let (products, with_one) = match i < columns {
+                true => (sums.products.row(i), sums.features[i]),
+                false => (&sums.features[..], sums.weight),
+            };
+            let entries = products.iter().chain(std::iter::once(&with_one));
+            row.iter_mut().zip(entries).for_each(|(to, sum)| *to = unit * sum);
+        });
+        Ok(Curvature::Whole(whole))
     }
 
     /// The diagonal of the same, over all of the rows.
@@ -343,8 +347,10 @@ fn gather<'b, T: Scalar>(all: &MatrixView<'b, T>, rows: &[u32], memory: &'b mut 
     if rows.last().is_none_or(|&last| last as usize + 1 == first + rows.len()) {
         return all.slice(first..first + rows.len());
     }
-    memory.clear();
-    rows.iter().for_each(|&i| memory.extend_from_slice(all.row(i as usize)));
+    memory.resize(rows.len() * all.columns(), T::default());
+    memory.par_chunks_mut(all.columns().max(1)).zip(rows).with_min_len(CHUNK).for_each(|(to, &i)| {
+        to.copy_from_slice(all.row(i as usize));
+    });
     // As many numbers as were put there.
     MatrixView::new(memory, rows.len(), all.columns()).unwrap_or(all.slice(0..0))
 }

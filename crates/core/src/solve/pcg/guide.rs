@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Nystrom, Vectors};
 use crate::engine::Check;
 use crate::linalg::{Band, Cholesky};
-use crate::{Error, Matrix, Result};
+use crate::{Matrix, Result};
 
 /// What led conjugate gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,18 +78,12 @@ impl Guide {
         check: Check<'_>,
     ) -> Result<Guide> {
         let largest = (0..matrix.rows()).map(|i| matrix.row(i)[i]).fold(0.0, f64::max);
-        let mut more = 8.0 * rounding * largest;
-        loop {
-            let mut shifted = matrix.clone();
-            (0..matrix.rows()).for_each(|i| shifted.row_mut(i)[i] += lambda + more);
-            match Cholesky::new(shifted, check) {
-                Ok(factor) => return Ok(Guide::Factor { factor, is_sketch }),
-                Err(Error::NotPositiveDefinite { .. }) if more < largest => {
-                    more = (10.0 * more).max(f64::MIN_POSITIVE)
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let first = 8.0 * rounding * largest;
+        let more = std::iter::successors(Some(first), |more| {
+            (*more < largest).then(|| (10.0 * more).max(f64::MIN_POSITIVE))
+        });
+        let factor = Cholesky::shifted(matrix, more.map(|more| lambda + more), check)?;
+        Ok(Guide::Factor { factor, is_sketch })
     }
 
     /// What it is made of.
