@@ -161,6 +161,44 @@ fn the_plan_is_the_peak() {
     }
 }
 
+/// Ten million rows of 28 columns take the memory of one million, and the plan's: a minute or two in a release build.
+#[test]
+#[ignore = "takes minutes: cargo test --release -p bochner --test memory -- --ignored --nocapture"]
+fn ten_million_rows_take_the_memory_of_one() {
+    if let Ok(rows) = std::env::var("BOCHNER_MEMORY_ROWS") {
+        let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
+        let count = rows.parse().unwrap();
+        let source = Generated { count, columns: 28, target: Target::Numbers { outputs: 1 } };
+        let map = MapSpec { features: 512, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
+        let ridge = Ridge::new(map);
+        let planned = ridge.plan(&source).unwrap().peak_bytes;
+        let (before, started) = (status("VmRSS"), std::time::Instant::now());
+        ridge.fit(&engine, &source).unwrap();
+        let measured = status("VmHWM") - before;
+        println!("{rows} rows: planned {planned} measured {measured} bytes, {:.1?}", started.elapsed());
+        return;
+    }
+    let peak = |rows: &str| -> (u64, u64) {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "ten_million_rows_take_the_memory_of_one", "--ignored", "--nocapture"])
+            .env("BOCHNER_MEMORY_ROWS", rows)
+            .env("MALLOC_ARENA_MAX", "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout).into_owned();
+        let line = said.lines().find(|line| line.contains("planned")).unwrap_or_else(|| panic!("{said}"));
+        println!("{line}");
+        let number = |before: &str| {
+            let rest = line.split_once(before).unwrap().1;
+            rest.split(' ').next().unwrap().parse::<u64>().unwrap()
+        };
+        (number("planned "), number("measured "))
+    };
+    let ((_, few), (planned, many)) = (peak("1000000"), peak("10000000"));
+    assert!(many.abs_diff(few) <= few / 20, "{few} bytes and {many}");
+    assert!(planned.abs_diff(many) <= many / 5, "planned {planned}, measured {many}");
+}
+
 fn measure(case: usize) {
     let before = cases().len() + machines().len() + exact().len();
     if case >= before + passes().len() {

@@ -245,15 +245,18 @@ impl RidgeShape {
         made + self.features as f64 * load.products
     }
 
+    /// Multiply-adds of a band form for every λ, or of a factor for one.
+    pub(super) fn to_form(&self) -> f64 {
+        (if self.folds > 1 { 2.0 / 3.0 } else { 1.0 / 6.0 }) * (self.features as f64).powi(3)
+    }
+
     /// Multiply-adds of making a guide, given the rows.
     fn to_make(&self, guide: Preconditioner, rows: f64) -> f64 {
         let features = self.features as f64;
         match guide {
             Preconditioner::Sample | Preconditioner::Sketch => {
                 let sampled = self.guide_rows(rows).min(rows);
-                // A band form for every λ, or a factor for one.
-                let form = if self.folds > 1 { 2.0 / 3.0 } else { 1.0 / 6.0 };
-                sampled * features * features / 2.0 + form * features.powi(3)
+                sampled * features * features / 2.0 + self.to_form()
             }
             Preconditioner::Nystrom { rank } => 2.0 * rows * features * rank as f64,
             Preconditioner::Diagonal => 0.0,

@@ -1,14 +1,14 @@
 //! Seconds and bytes of a fit, from its shape and the rates of a machine.
 //!
 //! ```text
-//! seconds = passes·(reading + n·d/entries) + n·d·m/products + n·D/features + n·D²/2/sums + K·⅔D³/band + ½D³/factor
+//! seconds = passes·(reading + n·d/entries) + n·d·m/products + n·D/features + n·D²/2/sums + K·⅔D²(D + h)/band + ½D²(D + h)/factor
 //! ```
-//! with m phases for D features. What is not counted (the certificate, a sample, targets) is small beside these.
+//! with m phases for D features, h columns at which a factor runs at half of its speed. What is not counted (the certificate, a sample, targets) is small beside these.
 
 use serde::{Deserialize, Serialize};
 
-use super::cg::{Conjugate, slowness};
-use super::{Cost, Machine, Rates, RidgeShape};
+use super::cg::{Conjugate, SKETCH_ROWS, slowness};
+use super::{Cost, Machine, Rates, RidgeShape, cubic};
 use crate::Method;
 use crate::solve::Preconditioner;
 
@@ -23,6 +23,10 @@ pub struct Forecast {
     /// Seconds of each phase.
     pub phases: Vec<Phase>,
 }
+
+/// Passes of Newton's method over held features, and factors of its guide, as a rule.
+const HELD_PASSES: f64 = 30.0;
+const HELD_FACTORS: f64 = 3.0;
 
 /// A part of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,16 +44,6 @@ impl Forecast {
     }
 }
 
-impl Conjugate {
-    /// Seconds to make the guide: sums of rows, or products with random vectors.
-    pub(super) fn seconds_to_guide(&self, rates: &Rates) -> f64 {
-        match self.guide {
-            Preconditioner::Nystrom { rank } => self.to_guide * slowness(rank as f64) / rates.sums,
-            _ => self.to_guide / rates.sums,
-        }
-    }
-}
-
 impl RidgeShape {
     /// What a ridge fit to so many rows will take, where a pass over the source takes `reading` seconds by itself.
     pub fn forecast(&self, rows: u64, machine: &Machine, reading: f64) -> Forecast {
@@ -58,7 +52,7 @@ impl RidgeShape {
         let (look, made) = self.made(n, rates, reading);
         let sums = n * features * (features / 2.0 + self.outputs as f64) / rates.sums;
         let folds = if self.folds > 1 { self.folds as f64 } else { 0.0 };
-        let cube = features.powi(3);
+        let cube = cubic(features);
         Forecast {
             features: self.features,
             cost: self.cost(),
@@ -69,6 +63,17 @@ impl RidgeShape {
                 // A factor, and the trace of its inverse.
                 phase("solve", 0.5 * cube / machine.factor),
             ],
+        }
+    }
+
+    /// Seconds to make a guide: sums of rows and their factor, or their form for every λ; or products with random vectors.
+    pub(super) fn seconds_to_guide(&self, plan: &Conjugate, machine: &Machine) -> f64 {
+        let (rates, features) = (machine.of(self.scalar_bytes), self.features as f64);
+        let form = if self.folds > 1 { 2.0 / 3.0 / machine.band } else { 1.0 / 6.0 / machine.factor };
+        match plan.guide {
+            Preconditioner::Nystrom { rank } => plan.to_guide * slowness(rank as f64) / rates.sums,
+            Preconditioner::Diagonal => 0.0,
+            _ => (plan.to_guide - self.to_form()) / rates.sums + form * cubic(features),
         }
     }
 
@@ -88,7 +93,7 @@ impl RidgeShape {
         let phases = vec![
             phase("columns", look),
             phase("sides", look + made + met),
-            phase("guide", look + plan.seconds_to_guide(rates)),
+            phase("guide", look + self.seconds_to_guide(plan, machine)),
             phase("solve", plan.steps * pass),
         ];
         Forecast { features: self.features, cost: plan.cost, phases }
@@ -98,7 +103,14 @@ impl RidgeShape {
     pub(crate) fn forecast_held(&self, rows: u64, machine: &Machine, reading: f64, cost: Cost) -> Forecast {
         let rates = machine.of(self.scalar_bytes);
         let (look, made) = self.made(rows as f64, rates, reading);
-        let solve = cost.multiply_adds_to_solve / rates.streamed;
+        let solve = if self.map.is_sparse() || self.map.is_identity() {
+            cost.multiply_adds_to_solve / rates.streamed
+        } else {
+            let (n, features, outputs) = (rows as f64, self.features as f64, self.outputs as f64);
+            let met = 2.0 * n * features * outputs * slowness(outputs) / rates.sums;
+            let sums = (SKETCH_ROWS * features).min(n) * features * features / 2.0 / rates.sums;
+            HELD_PASSES * met + sums + HELD_FACTORS / 6.0 * cubic(features) / machine.factor
+        };
         // Folds are fitted roughly.
         let folds = if self.folds > 1 { self.folds as f64 } else { 0.0 };
         let phases = vec![
@@ -136,28 +148,65 @@ mod tests {
     use super::*;
     use crate::{Kernel, MapSpec};
 
-    /// One multiply-add a second makes seconds of counts.
-    #[test]
-    fn seconds_are_counts_over_rates() {
+    /// One multiply-add a second.
+    fn machine() -> Machine {
         let rates =
             Rates { products: 1.0, sparse: 1.0, features: 1.0, sums: 1.0, entries: 1.0, streamed: 1.0 };
-        let machine = Machine { threads: 1, single: rates, double: rates, band: 1.0, factor: 1.0 };
+        Machine { threads: 1, single: rates, double: rates, band: 1.0, factor: 1.0 }
+    }
+
+    fn shape(folds: usize) -> RidgeShape {
         let map = MapSpec { features: 10, ..MapSpec::fourier(Kernel::gaussian(1.0)) };
-        let shape = RidgeShape {
+        RidgeShape {
             map,
             features: 10,
             inputs: 3,
             entries: 3,
             outputs: 1,
-            folds: 5,
+            folds,
             scalar_bytes: 4,
             rows: Some(100),
-        };
+        }
+    }
+
+    /// What is made of 100 rows, by hand.
+    const LOOK: f64 = 7.0 + 100.0 * 3.0;
+    const MADE: f64 = 100.0 * 3.0 * 5.0 + 100.0 * 10.0;
+
+    /// By conjugate gradients: sides, a guide of 20 rows with its factor, steps of two products each.
+    #[test]
+    fn seconds_of_passes_are_counts_over_rates() {
+        for keeps in [true, false] {
+            let shape = shape(1);
+            let limit = if keeps { u64::MAX } else { 0 };
+            let plan = Conjugate { guide: Preconditioner::Sample, keeps, ..shape.conjugate(limit) };
+            let plan = Conjugate { to_guide: 20.0 * 50.0 + 1000.0 / 6.0, steps: 17.6, ..plan };
+            let forecast = shape.forecast_conjugate(100, &machine(), 7.0, &plan);
+            let met = 2.0 * 100.0 * 10.0 * 9.0;
+            let pass = if keeps { met } else { LOOK + MADE + met };
+            let guide = LOOK + 20.0 * 50.0 + cubic(10.0) / 6.0;
+            let expected = LOOK + (LOOK + MADE + met) + guide + 17.6 * pass;
+            assert!((forecast.seconds() - expected).abs() < 1e-6 * expected, "{forecast:?}");
+        }
+    }
+
+    /// Features that are held: thirty passes and three factors.
+    #[test]
+    fn seconds_of_held_features_are_counts_over_rates() {
+        let shape = shape(1);
+        let forecast = shape.forecast_held(100, &machine(), 7.0, shape.cost());
+        let solve = 30.0 * 2.0 * 100.0 * 10.0 * 9.0 + 40.0 * 50.0 + 0.5 * cubic(10.0);
+        let expected = LOOK + LOOK + MADE + solve;
+        assert!((forecast.seconds() - expected).abs() < 1e-6 * expected, "{forecast:?}");
+    }
+
+    #[test]
+    fn seconds_are_counts_over_rates() {
+        let (machine, shape) = (machine(), shape(5));
         let forecast = shape.forecast(100, &machine, 7.0);
         let seconds: Vec<f64> = forecast.phases.iter().map(|phase| phase.seconds).collect();
-        let look = 7.0 + 100.0 * 3.0;
-        let fit = look + 100.0 * 3.0 * 5.0 + 100.0 * 10.0 + 100.0 * 10.0 * 6.0;
-        assert_eq!(seconds, [look, fit, 5.0 * 2.0 / 3.0 * 1000.0, 500.0]);
+        let fit = LOOK + MADE + 100.0 * 10.0 * 6.0;
+        assert_eq!(seconds, [LOOK, fit, 5.0 * 2.0 / 3.0 * cubic(10.0), 0.5 * cubic(10.0)]);
         assert!((forecast.seconds() - seconds.iter().sum::<f64>()).abs() < 1e-9);
     }
 }

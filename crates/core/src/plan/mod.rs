@@ -20,6 +20,7 @@ pub(crate) use self::cg::{
     Conjugate, ENOUGH_RANK, FIRST_RANK, SKETCH_ROWS, TOGETHER as LAMBDAS_TOGETHER, Way,
 };
 pub use self::forecast::{Forecast, Phase};
+pub(crate) use self::machine::cubic;
 pub use self::machine::{Machine, Rates};
 pub use self::strategy::{Counts, Figures, Speed, Strategy, StrategyTable, Workload, exact_features};
 pub(crate) use self::strategy::{ROUND, TOGETHER};

@@ -75,7 +75,7 @@ impl RidgeShape {
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
         let phases = vec![
             phase("columns", look),
-            phase("guide", look + plan.seconds_to_guide(rates)),
+            phase("guide", look + self.seconds_to_guide(plan, machine)),
             phase("cross-validation", (1.0 - solve) * passes),
             phase("solve", solve * passes),
         ];

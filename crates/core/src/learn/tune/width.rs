@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Clock, LeftOut, Trial};
 use crate::encode::Precision;
 use crate::learn::ridge::{Lambda, Ridge, Units};
-use crate::plan::Machine;
+use crate::plan::{Machine, cubic};
 use crate::random::{Draws, Stream};
 use crate::stat::{Gram, Sample};
 use crate::sweep::BLOCK;
@@ -79,7 +79,7 @@ pub(in crate::learn) fn search_seconds(families: usize, rows: u64, entries: u64,
     let look = |(features, most): (usize, usize)| {
         let (n, d) = (rows.min(most as u64) as f64, (features as f64).min(rows as f64));
         let products = n * entries as f64 * d / 2.0 / rates.products;
-        let folds = FOLDS as f64 * 2.0 / 3.0 * d.powi(3) / machine.band;
+        let folds = FOLDS as f64 * 2.0 / 3.0 * cubic(d) / machine.band;
         (products, n * d / rates.features + n * d * d / 2.0 / rates.sums + folds)
     };
     let (first, second) = (look(FIRST), look(SECOND));
