@@ -1,6 +1,6 @@
 """What a fit without any numbers is worth: bochner's default beside the usual recipe, on every numeric data set of a folder.
 
-    python bench/defaults.py [--data FOLDER] [--only NAME,…] [--budget 60] [--kernel auto] [--rows 60000] [--keep FOLDER [--theirs]] [--write]
+    python bench/defaults.py [--data FOLDER] [--only NAME,…] [--budget 60] [--kernel auto] [--rows 40000] [--keep FOLDER [--theirs]] [--write]
 
 Ours: KernelRegressor(budget=60) or KernelClassifier(budget=60), nothing else said. Theirs: StandardScaler, RBFSampler(gamma="scale", n_components=4096), RidgeCV or RidgeClassifierCV with α from 1e-6 to 1e3 by decades (their
 default has three values). Same rows, two threads. Errors on test rows: RMSE over the standard deviation of the test targets, or the share of wrong classes. The paired difference is that of squared errors (or of wrong classes) row by row, ours less
@@ -72,7 +72,7 @@ def main():
     parser.add_argument("--only", default=",".join(REGRESSION + CLASSES))
     parser.add_argument("--budget", type=float, default=60)
     parser.add_argument("--kernel", default="auto")
-    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--rows", type=int, default=40_000)
     parser.add_argument("--keep")
     parser.add_argument("--theirs", action="store_true")
     parser.add_argument("--write", action="store_true")

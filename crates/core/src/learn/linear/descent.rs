@@ -196,7 +196,9 @@ impl Descent<'_> {
             let moved: Vec<(&Group, &[f64])> =
                 going.iter().map(|&k| (&groups[k], all[k].direction())).collect();
             let bent = self.bent(cost, &moved)?;
-            going.iter().zip(&bent).for_each(|(&k, bent)| all[k].advance(bent));
+            for (&k, bent) in going.iter().zip(&bent) {
+                all[k].advance(bent);
+            }
         }
         Ok((all.into_iter().map(Cg::into_step).collect(), rounds))
     }

@@ -50,19 +50,20 @@ impl Cg {
         self.square = square;
     }
 
-    /// One step along the direction, given ∇²F·direction.
-    pub(crate) fn advance(&mut self, bent: &[f64]) {
+    /// One step along the direction, given ∇²F·direction; gives back its length.
+    pub(crate) fn advance(&mut self, bent: &[f64]) -> f64 {
         let curvature = dot(&self.direction, bent);
         if !(curvature > 0.0 && self.square.is_finite()) {
             // Nothing bends any more, up to rounding.
             self.done = true;
-            return;
+            return 0.0;
         }
         let length = self.square / curvature;
         for j in 0..self.step.len() {
             self.step[j] += length * self.direction[j];
             self.residual[j] -= length * bent[j];
         }
+        length
     }
 
     pub(crate) fn is_done(&self) -> bool {

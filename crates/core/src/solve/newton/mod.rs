@@ -103,6 +103,12 @@ pub enum Stop {
 /// One vector for each direction.
 type Vectors = Vec<Vec<f64>>;
 
+/// p of a group, all outputs in one, and what it adds to the scores: of rows that bend, then of all.
+struct Step {
+    weights: Vec<f64>,
+    reach: Vec<f64>,
+}
+
 /// Steps of conjugate gradients within one of Newton's.
 const MOST_CG: usize = 200;
 
@@ -168,9 +174,10 @@ impl<T: Scalar> Newton<'_, T> {
                 Some(leading) => leading,
                 None => leading.insert((curvature.guide(share, check)?, share)),
             };
-            let (steps, rounds) = self.steps(&going, &rows, guide, tolerance, check)?;
+            let (mut steps, rounds) = self.steps(&going, &rows, guide, tolerance, check)?;
             is_astray = rounds > LED_ASTRAY;
-            self.advance(&all, &mut going, &steps, tolerance, check)?;
+            self.reach(&all, &rows, &mut steps, check)?;
+            self.advance(&mut going, &steps, tolerance);
             finished.store(groups - going.len(), Ordering::Relaxed);
         }
         Ok(done.into_iter().flatten().collect())
@@ -372,8 +379,9 @@ impl<T: Scalar> Newton<'_, T> {
         guide: &Guide,
         tolerance: f64,
         check: Check<'_>,
-    ) -> Result<(Vectors, usize)> {
+    ) -> Result<(Vec<Step>, usize)> {
         let size = self.features.size();
+        let mut reaches: Vectors = states.iter().map(|state| vec![0.0; rows.len() * state.width]).collect();
         let mut all: Vec<Cg> = states.iter().map(|state| state.conjugate(tolerance)).collect();
         let mut rounds = 0;
         while rounds < MOST_CG {
@@ -404,48 +412,53 @@ impl<T: Scalar> Newton<'_, T> {
                     at += state.width;
                 }
             };
-            let mut bent = self.features.pass(rows, &directions, Some(&bend), check)?.1.into_iter();
+            let (reach, bent) = self.features.pass(rows, &directions, Some(&bend), check)?;
+            let (mut bent, mut at, outputs) = (bent.into_iter(), 0, directions.len());
             for &k in &going {
-                let mut bent: Vec<f64> = bent.by_ref().take(states[k].width).flatten().collect();
+                let width = states[k].width;
+                let mut bent: Vec<f64> = bent.by_ref().take(width).flatten().collect();
                 for (j, (b, d)) in bent.iter_mut().zip(all[k].direction()).enumerate() {
                     *b += self.held(j % size) * d;
                 }
-                all[k].advance(&bent);
+                let length = all[k].advance(&bent);
+                let here = reach.chunks_exact(outputs).flat_map(|row| &row[at..at + width]);
+                reaches[k].iter_mut().zip(here).for_each(|(sum, reach)| *sum += length * reach);
+                at += width;
             }
         }
-        Ok((all.into_iter().map(Cg::into_step).collect(), rounds))
+        let steps = all.into_iter().zip(reaches);
+        Ok((steps.map(|(cg, reach)| Step { weights: cg.into_step(), reach }).collect(), rounds))
+    }
+
+    /// Finds what steps add to the scores of all rows; where all of them bend, conjugate gradients have found it on their way.
+    fn reach(&self, all: &[u32], rows: &[u32], steps: &mut [Step], check: Check<'_>) -> Result<()> {
+        if rows.len() == all.len() {
+            return Ok(());
+        }
+        let size = self.features.size();
+        let directions: Vec<&[f64]> = steps.iter().flat_map(|step| step.weights.chunks(size)).collect();
+        let (reach, count) = (self.features.pass(all, &directions, None, check)?.0, directions.len());
+        let mut at = 0;
+        for step in steps {
+            let width = step.weights.len() / size;
+            step.reach = part(&reach, count, at, width);
+            at += width;
+        }
+        Ok(())
     }
 
     /// Goes along each step to where F is lowest; says which groups need no other.
-    fn advance(
-        &self,
-        all: &[u32],
-        states: &mut [State],
-        steps: &[Vec<f64>],
-        tolerance: f64,
-        check: Check<'_>,
-    ) -> Result<()> {
-        let size = self.features.size();
-        for (k, state) in states.iter_mut().enumerate() {
-            let gain = -0.5 * dot(&state.gradient, &steps[k]);
-            if state.is_last(gain, tolerance) {
+    fn advance(&self, states: &mut [State], steps: &[Step], tolerance: f64) {
+        for (state, Step { weights: step, reach }) in states.iter_mut().zip(steps) {
+            if state.is_last(-0.5 * dot(&state.gradient, step), tolerance) {
                 // The step is made all the same: it is paid for.
                 state.stop = Some(Stop::Gain);
             }
-        }
-        let directions: Vec<&[f64]> = steps.iter().flat_map(|step| step.chunks(size)).collect();
-        let reach = self.features.pass(all, &directions, None, check)?.0;
-        let mut at = 0;
-        for (state, step) in states.iter_mut().zip(steps) {
-            let width = state.width;
-            let reach = part(&reach, directions.len(), at, width);
-            at += width;
-            let length = self.line_search(state, step, &reach);
+            let length = self.line_search(state, step, reach);
             let weights = state.weights.iter_mut().flatten();
             weights.zip(step).for_each(|(w, p)| *w += length * p);
-            state.scores.iter_mut().zip(&reach).for_each(|(s, q)| *s += length * q);
+            state.scores.iter_mut().zip(reach).for_each(|(s, q)| *s += length * q);
         }
-        Ok(())
     }
 
     /// The t > 0 at which F(w + tp) is lowest: the root of an increasing function.

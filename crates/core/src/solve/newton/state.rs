@@ -50,7 +50,7 @@ const SOLVED: f64 = 0.1;
 const SHARPEST: f64 = 1e-3;
 
 /// The part of the tolerance that half the square of a residual may be.
-const SMALL: f64 = 0.05;
+const SMALL: f64 = 0.1;
 
 impl State {
     /// All groups of a problem, at zero or at a start; scores of so many rows are kept.
