@@ -1,15 +1,16 @@
 """Fit and predict beside scikit-learn's pipelines: same rows, same D, two threads, one process, alternating runs, medians, ratios; and what the plan had foretold.
 
-    python bench/peers.py [--data FOLDER] [--only a9a,mnist,covtype] [--features 2048] [--runs 3] [--write]
+    python bench/peers.py [--data FOLDER] [--only a9a,mnist,covtype] [--features 2048] [--runs 3] [--forecasts] [--write]
 
 Ridge: KernelClassifier with λ given beside RBFSampler + RidgeClassifier and Nystroem + RidgeClassifier, the width and λ being the same (RidgeClassifier's α is nλ); rows in single precision and standardised beforehand (a9a and mnist as they are, mnist over 255). Logistic:
 beside RBFSampler + LogisticRegression at the same λ, whose tolerance is the largest power of ten at which its objective is within 1e-4 of the smallest that it finds at 1e-8, as ours is by its own rule. covtype: 200,000 of its rows train, class 2 against the others, because the peers hold features of all
-rows several times over. The plan is asked before each of some other fits, in a process of its own: seconds foretold over seconds taken, and bytes foretold over the growth of the process's peak. --write stores the tables in bench/results/peers.md.
+rows several times over. The plan is asked before each of these fits, in a process of its own: seconds foretold over seconds taken, and bytes foretold over the growth of the process's peak. --forecasts does this alone. --write stores the tables in bench/results/peers.md.
 """
 
 import argparse
 import ctypes
 import multiprocessing
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -83,22 +84,38 @@ def logistic(name, x, y, new, known, gamma, options):
     )
 
 
-def foretold(name, options):
-    """Each fit in a process of its own: what an earlier one has freed would be used again, unseen."""
-    for cv, features in ((False, options.features), (True, options.features), (True, options.features // 2)):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            seconds, took, planned, grown = pool.apply(measured, (options.data, name, cv, features))
-        say(
-            f"| {name}, D = {features:,}, λ {'by cross-validation' if cv else 'given'} | {seconds:.2f} | {took:.2f} | {seconds / took:.2f} | "
-            f"{planned / 2**20:.0f} | {grown / 2**20:.0f} | {planned / grown:.2f} |"
-        )
+def fits(name, features):
+    """The fits of the tables above, and λ by cross-validation."""
+    given = dict(n_components=features, regularization=1e-5)
+    yield "Fourier, ridge", given
+    yield "landmarks, ridge", given | dict(method="landmarks")
+    if name != "mnist":
+        yield "Fourier, logistic", given | dict(loss="logistic")
+    yield "Fourier, ridge, λ by cross-validation", dict(n_components=features)
+    yield "Fourier, ridge, λ by cross-validation", dict(n_components=features // 2)
 
 
-def measured(folder, name, cv, features):
-    x, y, _, _, gamma = read(folder, name)
-    model = KernelClassifier("gaussian", gamma=gamma, n_components=features, regularization="cv" if cv else 1e-5, n_jobs=THREADS)
+def foretold(name, parts, options):
+    """Each fit in a process of its own, which reads nothing but its rows: what was freed before would be used again, unseen."""
+    x, y, _, _, gamma = parts
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.npz"
+        np.savez(file, x=x, y=y)
+        for label, how in fits(name, options.features):
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                seconds, took, planned, grown = pool.apply(measured, (file, gamma, how))
+            say(
+                f"| {name}, {label}, D = {how['n_components']:,} | {seconds:.2f} | {took:.2f} | {seconds / took:.2f} | "
+                f"{planned / 2**20:.0f} | {grown / 2**20:.0f} | {planned / grown:.2f} |"
+            )
+
+
+def measured(file, gamma, how):
+    rows = np.load(file)
+    x, y = rows["x"], rows["y"]
+    model = KernelClassifier("gaussian", gamma=gamma, standardize=False, n_jobs=THREADS, **how)
     outlook = model.plan(x, y)
-    ctypes.CDLL(None).malloc_trim(0)  # what reading has freed goes back to the system, or the fit would be given it
+    ctypes.CDLL(None).malloc_trim(0)  # what the plan has freed goes back to the system, or the fit would be given it
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = memory("VmRSS")
     start = time.perf_counter()
@@ -118,6 +135,7 @@ def main():
     parser.add_argument("--only", default="a9a,mnist,covtype")
     parser.add_argument("--features", type=int, default=2048)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--forecasts", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -126,15 +144,16 @@ def main():
     say(f"D = {options.features:,}; fit and predict.\n")
     sets = {name: read(options.data, name) for name in options.only.split(",")}
     with threadpool_limits(THREADS):
-        say("| data | peer | ours, s | theirs, s | ratio | our error, % | theirs, % |")
-        say("|---|---|--:|--:|--:|--:|--:|")
-        for name, parts in sets.items():
-            ridge(name, *parts, options)
-            logistic(name, *parts, options)
+        if not options.forecasts:
+            say("| data | peer | ours, s | theirs, s | ratio | our error, % | theirs, % |")
+            say("|---|---|--:|--:|--:|--:|--:|")
+            for name, parts in sets.items():
+                ridge(name, *parts, options)
+                logistic(name, *parts, options)
         say("\n| fit | foretold, s | taken, s | ratio | foretold, MiB | taken, MiB | ratio |")
         say("|---|--:|--:|--:|--:|--:|--:|")
-        for name in sets:
-            foretold(name, options)
+        for name, parts in sets.items():
+            foretold(name, parts, options)
     if options.write:
         (HERE / "results" / "peers.md").write_text("\n".join(lines) + "\n")
 

@@ -106,9 +106,9 @@ const WORK: f64 = 4e9;
 const LEAST: usize = 1024;
 
 /// Rows to measure a map on where there are more than enough: fewer of landmarks that are whitened, D²/2 multiply-adds a row in double precision, which would otherwise take longer than the fit.
-fn measured_rows(map: &Map) -> usize {
-    let (columns, features) = (map.input_dim() as f64, map.output_dim() as f64);
-    let a_row = match map.spec().method {
+pub(crate) fn measured_rows(spec: &MapSpec, columns: usize, features: usize) -> usize {
+    let (columns, features) = (columns as f64, features as f64);
+    let a_row = match spec.method {
         Method::Landmarks { whiten: true, .. } => features * (columns + features / 2.0),
         _ => return SAMPLE,
     };
@@ -120,7 +120,8 @@ impl Probe<'_> {
         let whole = sample.is_whole();
         let landmarks = if whole { 0 } else { landmarks(map.spec(), map.input_dim()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
-        let most = if whole { SAMPLE } else { measured_rows(map) };
+        let rows = || measured_rows(map.spec(), map.input_dim(), map.output_dim());
+        let most = if whole { SAMPLE } else { rows() };
         Probe { map, rows: sample.rows(first + most), first, whole }
     }
 

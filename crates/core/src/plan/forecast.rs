@@ -3,13 +3,14 @@
 //! ```text
 //! seconds = passes·(reading + n·d/entries) + n·d·m/products + n·D/features + n·D²/2/sums + K·⅔D²(D + h)/band + ½D²(D + h)/factor
 //! ```
-//! with m phases for D features, h columns at which a factor runs at half of its speed. What is not counted (the certificate, a sample, targets) is small beside these.
+//! with m phases for D features, h columns at which a factor runs at half of its speed; landmarks and the certificate come before. What is not counted (a sample, targets) is small beside these.
 
 use serde::{Deserialize, Serialize};
 
 use super::cg::{Conjugate, SKETCH_ROWS, slowness};
 use super::{Cost, Machine, Rates, RidgeShape, cubic};
 use crate::Method;
+use crate::certify::measured_rows;
 use crate::solve::Preconditioner;
 
 /// What a fit will take.
@@ -27,6 +28,9 @@ pub struct Forecast {
 /// Passes of Newton's method over held features, and factors of its guide, as a rule.
 const HELD_PASSES: f64 = 30.0;
 const HELD_FACTORS: f64 = 3.0;
+
+/// Multiply-adds of a factor with pivots and its inverse, at the speed of one without, as a part of D³.
+const TO_WHITEN: f64 = 1.5;
 
 /// A part of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,12 +56,14 @@ impl RidgeShape {
         let (look, made) = self.made(n, rates, reading);
         let sums = n * features * (features / 2.0 + self.outputs as f64) / rates.sums;
         let folds = if self.folds > 1 { self.folds as f64 } else { 0.0 };
-        let cube = cubic(features);
+        let (cube, [map, certificate]) = (cubic(features), self.before(machine));
         Forecast {
             features: self.features,
             cost: self.cost(),
             phases: vec![
                 phase("columns", look),
+                map,
+                certificate,
                 phase("fit", look + made + sums),
                 phase("cross-validation", folds * 2.0 / 3.0 * cube / machine.band),
                 // A factor, and the trace of its inverse.
@@ -90,8 +96,11 @@ impl RidgeShape {
         let met =
             2.0 * rows as f64 * self.features as f64 * self.sides() * slowness(self.sides()) / rates.sums;
         let pass = if plan.keeps { met } else { look + made + met };
+        let [map, certificate] = self.before(machine);
         let phases = vec![
             phase("columns", look),
+            map,
+            certificate,
             phase("sides", look + made + met),
             phase("guide", look + self.seconds_to_guide(plan, machine)),
             phase("solve", plan.steps * pass),
@@ -113,13 +122,31 @@ impl RidgeShape {
         };
         // Folds are fitted roughly.
         let folds = if self.folds > 1 { self.folds as f64 } else { 0.0 };
+        let [map, certificate] = self.before(machine);
         let phases = vec![
             phase("columns", look),
+            map,
+            certificate,
             phase("fit", look + made),
             phase("cross-validation", folds * solve / 2.0),
             phase("solve", solve),
         ];
         Forecast { features: self.features, cost, phases }
+    }
+
+    /// Landmarks with their whitening, and the certificate, which is measured in double precision: what is made before the rows are read again.
+    pub(super) fn before(&self, machine: &Machine) -> [Phase; 2] {
+        let (features, rates) = (self.features as f64, &machine.double);
+        let rows = measured_rows(&self.map, self.inputs, self.features) as f64;
+        let rows = rows.min(self.rows.map_or(f64::INFINITY, |n| n as f64));
+        let (map, certificate) = match self.map.method {
+            Method::Exact => (0.0, 0.0),
+            Method::Landmarks { .. } => {
+                (TO_WHITEN * cubic(features) / machine.factor, rows * self.to_make_a_row() / rates.sums)
+            }
+            _ => (0.0, rows * features * (self.entries as f64 / 2.0 / rates.products + 1.0 / rates.features)),
+        };
+        [phase("map", map), phase("certificate", certificate)]
     }
 
     /// Seconds to look at rows and to make their features.
@@ -172,6 +199,7 @@ mod tests {
     /// What is made of 100 rows, by hand.
     const LOOK: f64 = 7.0 + 100.0 * 3.0;
     const MADE: f64 = 100.0 * 3.0 * 5.0 + 100.0 * 10.0;
+    const CERTIFICATE: f64 = MADE;
 
     /// By conjugate gradients: sides, a guide of 20 rows with its factor, steps of two products each.
     #[test]
@@ -185,7 +213,7 @@ mod tests {
             let met = 2.0 * 100.0 * 10.0 * 9.0;
             let pass = if keeps { met } else { LOOK + MADE + met };
             let guide = LOOK + 20.0 * 50.0 + cubic(10.0) / 6.0;
-            let expected = LOOK + (LOOK + MADE + met) + guide + 17.6 * pass;
+            let expected = LOOK + CERTIFICATE + (LOOK + MADE + met) + guide + 17.6 * pass;
             assert!((forecast.seconds() - expected).abs() < 1e-6 * expected, "{forecast:?}");
         }
     }
@@ -196,7 +224,7 @@ mod tests {
         let shape = shape(1);
         let forecast = shape.forecast_held(100, &machine(), 7.0, shape.cost());
         let solve = 30.0 * 2.0 * 100.0 * 10.0 * 9.0 + 40.0 * 50.0 + 0.5 * cubic(10.0);
-        let expected = LOOK + LOOK + MADE + solve;
+        let expected = LOOK + CERTIFICATE + LOOK + MADE + solve;
         assert!((forecast.seconds() - expected).abs() < 1e-6 * expected, "{forecast:?}");
     }
 
@@ -206,7 +234,7 @@ mod tests {
         let forecast = shape.forecast(100, &machine, 7.0);
         let seconds: Vec<f64> = forecast.phases.iter().map(|phase| phase.seconds).collect();
         let fit = LOOK + MADE + 100.0 * 10.0 * 6.0;
-        assert_eq!(seconds, [LOOK, fit, 5.0 * 2.0 / 3.0 * cubic(10.0), 0.5 * cubic(10.0)]);
+        assert_eq!(seconds, [LOOK, 0.0, CERTIFICATE, fit, 5.0 * 2.0 / 3.0 * cubic(10.0), 0.5 * cubic(10.0)]);
         assert!((forecast.seconds() - seconds.iter().sum::<f64>()).abs() < 1e-9);
     }
 }

@@ -171,17 +171,17 @@ fn uniform<T: Scalar>(columns: usize) -> Matrix<T> {
     Matrix::from_fn(ROWS, columns, |_, _| T::from_f64(draws.uniform()))
 }
 
-/// How much work is done in a second, by doing it for a while. The fastest time counts: whatever else goes on in so short a while goes on for a part of a fit only.
+/// How much work is done in a second, by doing it for a while: the median of its times. The first does not count.
 fn rate(work: f64, mut job: impl FnMut() -> Result<()>) -> Result<f64> {
     job()?;
-    let (mut times, mut seconds, mut fastest) = (0, 0.0, f64::INFINITY);
-    while times < 3 || seconds < SECONDS {
+    let mut times = Vec::new();
+    while times.len() < 3 || times.iter().sum::<f64>() < SECONDS {
         let started = Instant::now();
         job()?;
-        let took = started.elapsed().as_secs_f64();
-        (times, seconds, fastest) = (times + 1, seconds + took, took.min(fastest));
+        times.push(started.elapsed().as_secs_f64().max(1e-9));
     }
-    Ok(work / fastest.max(1e-9))
+    times.sort_by(f64::total_cmp);
+    Ok(work / times[times.len() / 2])
 }
 
 #[cfg(test)]

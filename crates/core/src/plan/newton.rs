@@ -73,8 +73,11 @@ impl RidgeShape {
         let passes = f64::from(plan.cost.passes) * (look + made + products);
         let solve = if self.folds > 1 { STEPS / (STEPS + LAMBDAS * ROUGH_STEPS) } else { 1.0 };
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
+        let [map, certificate] = self.before(machine);
         let phases = vec![
             phase("columns", look),
+            map,
+            certificate,
             phase("guide", look + self.seconds_to_guide(plan, machine)),
             phase("cross-validation", (1.0 - solve) * passes),
             phase("solve", solve * passes),
