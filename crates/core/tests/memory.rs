@@ -186,6 +186,7 @@ fn ten_million_rows_take_the_memory_of_one() {
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&child.stdout).into_owned();
+        assert!(child.status.success(), "{said}\n{}", String::from_utf8_lossy(&child.stderr));
         let line = said.lines().find(|line| line.contains("planned")).unwrap_or_else(|| panic!("{said}"));
         println!("{line}");
         let number = |before: &str| {

@@ -120,8 +120,7 @@ impl Probe<'_> {
         let whole = sample.is_whole();
         let landmarks = if whole { 0 } else { landmarks(map.spec(), map.input_dim()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
-        let rows = || measured_rows(map.spec(), map.input_dim(), map.output_dim());
-        let most = if whole { SAMPLE } else { rows() };
+        let most = if whole { SAMPLE } else { measured_rows(map.spec(), map.input_dim(), map.output_dim()) };
         Probe { map, rows: sample.rows(first + most), first, whole }
     }
 

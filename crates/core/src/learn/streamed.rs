@@ -389,8 +389,8 @@ fn summed<T: Scalar>(
     coefficients: &[f64],
 ) -> Total {
     let mut total = Total::zero(width, job);
-    // Many vectors are what threads share, so that they are to find many rows.
-    let is_few = job.back.max(job.directions.len()) <= FEW;
+    // Where parts are few threads share vectors, or rows, so that they are to find many.
+    let is_few = job.back.max(job.directions.len()) <= FEW && parts(width, job.back) == PARTS;
     let (some, together) = if is_few { (CHUNK, job.back) } else { (z.len() / width.max(1), TOGETHER) };
     for (chunk, z) in z.chunks((some * width).max(1)).enumerate() {
         add_rows(z, width, first + chunk * some, block, job, coefficients, together, &mut total);

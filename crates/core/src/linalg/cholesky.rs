@@ -34,7 +34,7 @@ impl Cholesky {
         Ok(Cholesky { lower: a })
     }
 
-    /// Factors A + shift·I for the first shift of a growing row for which that is positive definite; where none is, the error of the last.
+    /// Factors A + shift·I for the first shift of a growing row for which that is positive definite; where none is, the error of the last. Both triangles are read: the upper one is what is left of A where a factor fails.
     pub(crate) fn shifted(
         mut a: Matrix<f64>,
         shifts: impl IntoIterator<Item = f64>,
@@ -57,7 +57,7 @@ impl Cholesky {
         Err(failed.unwrap_or(Error::NotPositiveDefinite { index: 0, size: a.rows() }))
     }
 
-    /// Writes L over the lower triangle of A; what lies above stays.
+    /// Writes L over the lower triangle of A; what lies above stays, since rows are what is contiguous (faer would write there if columns were).
     fn factor(a: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
         let n = a.rows();
         let mut memory =
@@ -111,7 +111,8 @@ impl Cholesky {
 
     /// A⁻¹b, panel by panel: what a panel has found is taken off all that is left, which threads share. (A single right side takes a way through faer whose bits depend on the number of threads.)
     fn solve_one(&self, b: &mut [f64]) {
-        let n = b.len();
+        let n = self.lower.rows();
+        debug_assert_eq!(b.len(), n, "one entry a row");
         let l = |i: usize, columns: Range<usize>| &self.lower.row(i)[columns];
         for start in (0..n).step_by(PANEL) {
             let end = n.min(start + PANEL);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn one_right_side_is_solved_like_two() {
+    fn one_right_side_is_solved_panel_by_panel() {
         for n in [1, 5, 128, 129, 700] {
             let (a, x) = (symmetric(n, 3), Matrix::new(n, 1, normals(n, 1, 6)).unwrap());
             let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
@@ -268,11 +269,13 @@ mod tests {
 
     #[test]
     fn threads_do_not_change_bits() {
-        for n in [130, 515] {
+        for n in [130, 1100] {
             let (a, b) = (symmetric(n, 3), Matrix::new(n, 1, normals(n, 1, 5)).unwrap());
+            let two = Matrix::new(n, 2, normals(n, 2, 7)).unwrap();
             let [one, two, seven] = on_threads(|| {
                 let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
                 let mut bits = cholesky.solve(b.clone()).as_slice().to_vec();
+                bits.extend(cholesky.solve(two.clone()).as_slice());
                 bits.extend(lower_inverse(&cholesky.lower, &|_| Ok(())).unwrap().as_slice());
                 bits
             });

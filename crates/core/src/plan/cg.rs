@@ -1,7 +1,7 @@
 //! What a ridge fit by conjugate gradients costs, and which guide it takes.
 //!
 //! ```text
-//! a pass   n·D·(d + 2k) multiply-adds, k right sides;  2·n·D·k where features are kept      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D to 8D rows (⅙·D³ for one λ),  2·n·D·r of r random vectors
+//! a pass   n·D·(d + 2k) multiply-adds, k right sides;  2·n·D·k where features are kept      guide: s·D²/2 + ⅔·D³ of a sample of s = 4D to 8D rows (from 2D, and ⅙·D³, for one λ),  2·n·D·r of r random vectors
 //! ```
 //! n × D numbers are kept only where they are few, and D² not where the guide is random vectors or a diagonal.
 
@@ -230,7 +230,7 @@ impl RidgeShape {
     }
 
     /// Multiply-adds to make a row of features, or what is kept of it: landmarks as plain kernel values where λ is given.
-    fn to_make_or_keep(&self, keeps: bool) -> f64 {
+    pub(super) fn to_make_or_keep(&self, keeps: bool) -> f64 {
         match self.map.method {
             crate::Method::Landmarks { .. } if keeps && self.folds == 1 => {
                 self.features as f64 * self.entries as f64

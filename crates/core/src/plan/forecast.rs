@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::cg::{Conjugate, SKETCH_ROWS, slowness};
 use super::{Cost, Machine, Rates, RidgeShape, cubic};
 use crate::Method;
-use crate::certify::measured_rows;
-use crate::solve::Preconditioner;
+use crate::certify::{capacity, measured_rows};
+use crate::solve::{MOST_FACTORED, Preconditioner};
 
 /// What a fit will take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,13 +96,21 @@ impl RidgeShape {
         let met =
             2.0 * rows as f64 * self.features as f64 * self.sides() * slowness(self.sides()) / rates.sums;
         let pass = if plan.keeps { met } else { look + made + met };
+        // Landmarks that are kept are plain; those of the sample that leads are not, and are made a second time.
+        let whitened = self.to_make_or_keep(false) - self.to_make_or_keep(plan.keeps);
+        let kept = made - rows as f64 * whitened / rates.products;
+        let sampled = match plan.guide {
+            Preconditioner::Sample => (self.guide_rows(rows as f64) / rows as f64).min(1.0) * made,
+            Preconditioner::Sketch => made,
+            Preconditioner::Nystrom { .. } | Preconditioner::Diagonal => 0.0,
+        };
         let [map, certificate] = self.before(machine);
         let phases = vec![
             phase("columns", look),
             map,
             certificate,
-            phase("sides", look + made + met),
-            phase("guide", look + self.seconds_to_guide(plan, machine)),
+            phase("sides", look + kept + met),
+            phase("guide", look + sampled + self.seconds_to_guide(plan, machine)),
             phase("solve", plan.steps * pass),
         ];
         Forecast { features: self.features, cost: plan.cost, phases }
@@ -118,7 +126,9 @@ impl RidgeShape {
             let (n, features, outputs) = (rows as f64, self.features as f64, self.outputs as f64);
             let met = 2.0 * n * features * outputs * slowness(outputs) / rates.sums;
             let sums = (SKETCH_ROWS * features).min(n) * features * features / 2.0 / rates.sums;
-            HELD_PASSES * met + sums + HELD_FACTORS / 6.0 * cubic(features) / machine.factor
+            let guide = sums + HELD_FACTORS / 6.0 * cubic(features) / machine.factor;
+            // Beyond so many features a diagonal leads.
+            if self.features <= MOST_FACTORED { HELD_PASSES * met + guide } else { 3.0 * HELD_PASSES * met }
         };
         // Folds are fitted roughly.
         let folds = if self.folds > 1 { self.folds as f64 } else { 0.0 };
@@ -137,12 +147,14 @@ impl RidgeShape {
     /// Landmarks with their whitening, and the certificate, which is measured in double precision: what is made before the rows are read again.
     pub(super) fn before(&self, machine: &Machine) -> [Phase; 2] {
         let (features, rates) = (self.features as f64, &machine.double);
-        let rows = measured_rows(&self.map, self.inputs, self.features) as f64;
+        let most = capacity(&self.map, self.inputs) as f64;
+        let rows = (measured_rows(&self.map, self.inputs, self.features) as f64).min(most);
         let rows = rows.min(self.rows.map_or(f64::INFINITY, |n| n as f64));
         let (map, certificate) = match self.map.method {
-            Method::Exact => (0.0, 0.0),
+            Method::Exact | Method::Landmarks { whiten: false, .. } => (0.0, 0.0),
+            // The bound looks at all rows, and what is measured at them again.
             Method::Landmarks { .. } => {
-                (TO_WHITEN * cubic(features) / machine.factor, rows * self.to_make_a_row() / rates.sums)
+                (TO_WHITEN * cubic(features) / machine.factor, 2.0 * rows * self.to_make_a_row() / rates.sums)
             }
             _ => (0.0, rows * features * (self.entries as f64 / 2.0 / rates.products + 1.0 / rates.features)),
         };
@@ -212,7 +224,8 @@ mod tests {
             let forecast = shape.forecast_conjugate(100, &machine(), 7.0, &plan);
             let met = 2.0 * 100.0 * 10.0 * 9.0;
             let pass = if keeps { met } else { LOOK + MADE + met };
-            let guide = LOOK + 20.0 * 50.0 + cubic(10.0) / 6.0;
+            // An eighth of the rows, and 2D at least.
+            let guide = LOOK + 0.2 * MADE + 20.0 * 50.0 + cubic(10.0) / 6.0;
             let expected = LOOK + CERTIFICATE + (LOOK + MADE + met) + guide + 17.6 * pass;
             assert!((forecast.seconds() - expected).abs() < 1e-6 * expected, "{forecast:?}");
         }

@@ -120,7 +120,7 @@ impl Descent<'_> {
             // What bends under corners is few rows, and others each time.
             let is_other = going.iter().any(|group| group.state.is_rounded());
             lead.prepare(self, &going, is_astray, is_other)?;
-            let (steps, rounds) = self.steps(cost, &going, lead, goal.tolerance)?;
+            let (steps, rounds) = self.steps(cost, &going, lead)?;
             is_astray = rounds > LED_ASTRAY;
             self.advance(cost, &mut going, &steps, goal.tolerance)?;
             told(round)?;
@@ -170,14 +170,8 @@ impl Descent<'_> {
     }
 
     /// p of each group, all at once, and the steps of conjugate gradients that it took.
-    fn steps(
-        &self,
-        cost: f64,
-        groups: &[Group],
-        lead: &Lead<'_>,
-        tolerance: f64,
-    ) -> Result<(Vec<Vec<f64>>, usize)> {
-        let mut all: Vec<Cg> = groups.iter().map(|group| group.state.conjugate(tolerance)).collect();
+    fn steps(&self, cost: f64, groups: &[Group], lead: &Lead<'_>) -> Result<(Vec<Vec<f64>>, usize)> {
+        let mut all: Vec<Cg> = groups.iter().map(|group| group.state.conjugate()).collect();
         let mut rounds = 0;
         while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();

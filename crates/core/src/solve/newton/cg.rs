@@ -12,22 +12,19 @@ pub(crate) struct Cg {
     square: f64,
     /// The part of its first value that is small enough, and of the square of the residual: a guide that is too stiff in some directions hides what is left there.
     enough: f64,
-    /// The square of a residual that is small in itself, once a step was made.
-    negligible: f64,
     first: Option<(f64, f64)>,
     done: bool,
 }
 
 impl Cg {
-    /// At p = 0, given ∇F, the part of the gain that may be left over, and the square of a residual that is small in itself.
-    pub(crate) fn start(gradient: &[f64], enough: f64, negligible: f64) -> Cg {
+    /// At p = 0, given ∇F and the part of the gain that may be left over.
+    pub(crate) fn start(gradient: &[f64], enough: f64) -> Cg {
         let residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
         Cg {
             step: vec![0.0; residual.len()],
             direction: vec![0.0; residual.len()],
             square: f64::INFINITY,
             enough,
-            negligible,
             first: None,
             done: false,
             residual,
@@ -38,9 +35,8 @@ impl Cg {
     pub(crate) fn turn(&mut self, led: &[f64]) {
         let square = dot(&self.residual, led);
         let plain = dot(&self.residual, &self.residual);
-        let is_negligible = self.first.is_some() && plain <= self.negligible;
         let first = *self.first.get_or_insert((square, plain));
-        let is_small = is_negligible || square <= self.enough * first.0 && plain <= self.enough * first.1;
+        let is_small = square <= self.enough * first.0 && plain <= self.enough * first.1;
         if is_small || !(square > 0.0) {
             self.done = true;
             return;

@@ -103,7 +103,7 @@ pub enum Stop {
 /// One vector for each direction.
 type Vectors = Vec<Vec<f64>>;
 
-/// p of a group, all outputs in one, and what it adds to the scores: of rows that bend, then of all.
+/// p of a group, all outputs in one, and what it adds to the scores.
 struct Step {
     weights: Vec<f64>,
     reach: Vec<f64>,
@@ -115,8 +115,8 @@ const MOST_CG: usize = 200;
 /// Steps of conjugate gradients after which their guide is made anew.
 pub(crate) const LED_ASTRAY: usize = 12;
 
-/// Bends that have grown or shrunk by no more than this are led as before: another factor would take longer than the steps that it saves.
-const NEAR: f64 = 1.5;
+/// Bends that have grown or shrunk by no more than this are led as before: the condition is no more than that from what another factor would make it.
+const NEAR: f64 = 1.25;
 
 impl<T: Scalar> Newton<'_, T> {
     /// Goes on until what is left to gain is at most `tolerance` of F, or for `most` steps.
@@ -162,6 +162,7 @@ impl<T: Scalar> Newton<'_, T> {
                 let mut weights = vec![0.0; self.costs.len()];
                 rows.iter().zip(&bends).for_each(|(&i, bend)| weights[i as usize] = *bend);
                 leading = None;
+                drop(own.take()); // before there is another
                 own = Some((self.features.curvature(&rows, &|i| weights[i], check)?, total));
             }
             let (curvature, built) = match &own {
@@ -174,7 +175,7 @@ impl<T: Scalar> Newton<'_, T> {
                 Some(leading) => leading,
                 None => leading.insert((curvature.guide(share, check)?, share)),
             };
-            let (mut steps, rounds) = self.steps(&going, &rows, guide, tolerance, check)?;
+            let (mut steps, rounds) = self.steps(&going, &rows, guide, check)?;
             is_astray = rounds > LED_ASTRAY;
             self.reach(&all, &rows, &mut steps, check)?;
             self.advance(&mut going, &steps, tolerance);
@@ -377,12 +378,14 @@ impl<T: Scalar> Newton<'_, T> {
         states: &[State],
         rows: &[u32],
         guide: &Guide,
-        tolerance: f64,
         check: Check<'_>,
     ) -> Result<(Vec<Step>, usize)> {
         let size = self.features.size();
-        let mut reaches: Vectors = states.iter().map(|state| vec![0.0; rows.len() * state.width]).collect();
-        let mut all: Vec<Cg> = states.iter().map(|state| state.conjugate(tolerance)).collect();
+        // Where only some rows bend, the others must be met anyway.
+        let is_all = rows.len() == self.costs.len();
+        let reach = |state: &State| vec![0.0; if is_all { rows.len() * state.width } else { 0 }];
+        let mut reaches: Vectors = states.iter().map(reach).collect();
+        let mut all: Vec<Cg> = states.iter().map(|state| state.conjugate()).collect();
         let mut rounds = 0;
         while rounds < MOST_CG {
             let going: Vec<usize> = (0..all.len()).filter(|&k| !all[k].is_done()).collect();
@@ -422,7 +425,10 @@ impl<T: Scalar> Newton<'_, T> {
                 }
                 let length = all[k].advance(&bent);
                 let here = reach.chunks_exact(outputs).flat_map(|row| &row[at..at + width]);
-                reaches[k].iter_mut().zip(here).for_each(|(sum, reach)| *sum += length * reach);
+                // (A direction that is not finite has no length.)
+                if is_all && length > 0.0 {
+                    reaches[k].iter_mut().zip(here).for_each(|(sum, reach)| *sum += length * reach);
+                }
                 at += width;
             }
         }

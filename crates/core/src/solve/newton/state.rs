@@ -49,9 +49,6 @@ const SHARPER: f64 = 0.2;
 const SOLVED: f64 = 0.1;
 const SHARPEST: f64 = 1e-3;
 
-/// The part of the tolerance that half the square of a residual may be.
-const SMALL: f64 = 0.1;
-
 impl State {
     /// All groups of a problem, at zero or at a start; scores of so many rows are kept.
     pub(crate) fn all(
@@ -184,12 +181,10 @@ impl State {
         is_due
     }
 
-    /// Conjugate gradients for the next step. The nearer to the end, the better the step: what makes Newton's method quick there. But a gap is half the square of the gradient, which the residual becomes: none need be
-    /// smaller than a part of the tolerance.
-    pub(crate) fn conjugate(&self, tolerance: f64) -> Cg {
+    /// Conjugate gradients for the next step. The nearer to the end, the better the step: what makes Newton's method quick there.
+    pub(crate) fn conjugate(&self) -> Cg {
         let norm = dot(&self.gradient, &self.gradient).sqrt();
-        let enough = (norm / self.first_gradient.max(f64::MIN_POSITIVE)).min(0.01);
-        Cg::start(&self.gradient, enough, 2.0 * SMALL * tolerance * self.primal.abs())
+        Cg::start(&self.gradient, (norm / self.first_gradient.max(f64::MIN_POSITIVE)).min(0.01))
     }
 
     /// Whether a step that gains so much is the last: as far as F is a parabola, it leaves a hundredth of the tolerance. Corners end by their gap alone.
