@@ -61,8 +61,8 @@ pub use engine::{Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use learn::{
-    Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, Pca, Principal, Rate, Ridge, Sgd,
-    Solver, Uncertainty,
+    Auto, ExactRidge, ExactSvm, Family, KernelChoice, Lambda, Linear, MetricChoice, Pca, Principal, Rate,
+    Ridge, Sgd, Solver, Uncertainty,
 };
 pub use loss::Loss;
 pub use map::{Bins, Choice, FourierForm, FrequencyDraw, Map, MapSpec, Method, Nonzeros, Projection, Recipe};

@@ -356,6 +356,20 @@ impl<'a, T: Scalar> Rows<'a, T> {
         }
     }
 
+    /// Some rows, in the order given.
+    pub(crate) fn taken(&self, rows: &[usize]) -> OwnedRows<T> {
+        match self {
+            Rows::Dense(dense) => {
+                OwnedRows::Dense(Matrix::from_fn(rows.len(), dense.columns(), |i, j| dense.row(rows[i])[j]))
+            }
+            Rows::Sparse(_) => {
+                let mut taken = Csr::empty(self.columns());
+                rows.iter().for_each(|&i| taken.push_row(self.entries(i)));
+                OwnedRows::Sparse(taken)
+            }
+        }
+    }
+
     /// The entries of row i that are not zero, in the order of columns.
     pub fn entries(&self, i: usize) -> impl Iterator<Item = (u32, T)> + 'a {
         let (dense, sparse) = match self {

@@ -43,8 +43,12 @@ pub const SAMPLE: usize = 8192;
 
 /// Rows to sample for a map: those to measure on, fewer if they are wide, and the landmarks, which do not count as measured.
 pub fn capacity(spec: &MapSpec, columns: usize) -> usize {
-    let measured = ((1 << 22) / columns.max(1)).clamp(512, SAMPLE);
-    measured.saturating_add(landmarks(spec, columns))
+    rows_measured(columns).saturating_add(landmarks(spec, columns))
+}
+
+/// Rows of any sample but those that a map is made of: fewer of long rows.
+pub(crate) fn rows_measured(columns: usize) -> usize {
+    ((1 << 22) / columns.max(1)).clamp(512, SAMPLE)
 }
 
 /// Rows of the sample that the map is made of.

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod labels;
+mod metric;
 mod scaled;
 mod scaling;
 mod sequence;
@@ -9,16 +10,19 @@ mod tables;
 
 pub use self::inputs::{Declared, inputs};
 pub use labels::{LabelIndex, LabelKind, Labels, TargetScan, Task};
+pub use metric::{Form, Metric, Stretch};
 pub use scaled::Scaled;
 pub use scaling::Scaling;
 pub use sequence::{Documents, Grams, Sequence, SequenceEncoder};
 pub use tables::{TableRows, rows_of};
 
+pub(crate) use metric::Root;
+
 use crate::sweep::BLOCK;
 use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, Error, Event, Kernel, Result};
+use crate::{Engine, Error, Event, Kernel, OwnedRows, Result, Rows, Scalar};
 
 /// The precision of rows and features. Sums and coefficients are double in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,12 +204,13 @@ fn not_text(name: &str, found: &Column) -> Error {
 pub struct Encoder {
     columns: Columns,
     scaling: Option<Scaling>,
+    metric: Option<Metric>,
 }
 
 impl Encoder {
     /// Unnamed columns, as they are.
     pub fn identity(count: usize) -> Self {
-        Encoder { columns: Columns::Unnamed { count }, scaling: None }
+        Encoder { columns: Columns::Unnamed { count }, scaling: None, metric: None }
     }
 
     /// The same with other columns.
@@ -218,6 +223,11 @@ impl Encoder {
         Encoder { scaling: Some(scaling), ..self }
     }
 
+    /// The same with a metric, of as many columns.
+    pub fn with_metric(self, metric: Metric) -> Self {
+        Encoder { metric: Some(metric), ..self }
+    }
+
     /// The input columns.
     pub fn columns(&self) -> &Columns {
         &self.columns
@@ -226,5 +236,25 @@ impl Encoder {
     /// The scaling, if there is one.
     pub fn scaling(&self) -> Option<&Scaling> {
         self.scaling.as_ref()
+    }
+
+    /// The learned metric, if there is one.
+    pub fn metric(&self) -> Option<&Metric> {
+        self.metric.as_ref()
+    }
+
+    /// Rows as the map takes them: scaled, then stretched; none if they are so already.
+    pub(crate) fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
+        let scaled = self.scaling.as_ref().map(|scaling| scaling.rows::<T, T>(rows));
+        match &self.metric {
+            Some(metric) => Some(metric.rows(&scaled.as_ref().map_or(*rows, OwnedRows::view))),
+            None => scaled,
+        }
+    }
+
+    /// Whether sparse rows lose their zeros.
+    pub(crate) fn fills(&self) -> bool {
+        let is_shifted = self.scaling.as_ref().is_some_and(Scaling::fills);
+        is_shifted || self.metric.as_ref().is_some_and(|metric| metric.form() == Form::Full)
     }
 }

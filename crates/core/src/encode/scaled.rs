@@ -1,21 +1,35 @@
-//! A source seen through a scaling, in the precision that is wanted.
+//! A source seen through a scaling and a metric, in the precision that is wanted.
 
-use super::{Precision, Scaling};
+use super::{Form, Metric, Precision, Scaling};
 use crate::matrix::with_rows;
 use crate::source::{Batch, Batches, Source, Target};
-use crate::{AnyRows, OwnedRows, Result};
+use crate::{AnyRows, OwnedRows, Result, Rows, Scalar};
 
 /// The rows of another source, scaled and rounded as they are read.
 pub struct Scaled<'a> {
     source: &'a dyn Source,
     scaling: Scaling,
+    metric: Option<Metric>,
     precision: Precision,
 }
 
 impl<'a> Scaled<'a> {
     /// Scales `source`; scaling comes before rounding, so that columns far from zero keep their digits.
     pub fn new(source: &'a dyn Source, scaling: Scaling, precision: Precision) -> Self {
-        Scaled { source, scaling, precision }
+        Scaled { source, scaling, metric: None, precision }
+    }
+
+    /// The same, stretched by a metric once scaled and rounded.
+    pub fn with_metric(self, metric: Option<Metric>) -> Self {
+        Scaled { metric, ..self }
+    }
+
+    fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
+        let scaled = self.scaling.rows(rows);
+        match &self.metric {
+            Some(metric) => metric.rows(&scaled.view()),
+            None => scaled,
+        }
     }
 }
 
@@ -41,7 +55,8 @@ impl Source for Scaled<'_> {
     }
 
     fn stored_entries(&self) -> Option<u64> {
-        self.source.stored_entries()
+        let is_mixed = self.metric.as_ref().is_some_and(|metric| metric.form() == Form::Full);
+        if is_mixed { None } else { self.source.stored_entries() }
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
@@ -64,10 +79,10 @@ enum AnyOwned {
 impl Batches for ScaledBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(batch) = self.batches.next(most)? else { return Ok(None) };
-        let scaling = &self.scaled.scaling;
+        let scaled = self.scaled;
         let rows = self.rows.insert(match self.scaled.precision {
-            Precision::Single => AnyOwned::F32(with_rows!(batch.rows, rows => scaling.rows(&rows))),
-            Precision::Double => AnyOwned::F64(with_rows!(batch.rows, rows => scaling.rows(&rows))),
+            Precision::Single => AnyOwned::F32(with_rows!(batch.rows, rows => scaled.rows(&rows))),
+            Precision::Double => AnyOwned::F64(with_rows!(batch.rows, rows => scaled.rows(&rows))),
         });
         let rows = match rows {
             AnyOwned::F32(rows) => AnyRows::F32(rows.view()),

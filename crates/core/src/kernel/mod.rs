@@ -348,6 +348,11 @@ impl Kernel {
         }
     }
 
+    /// Whether a part looks at some columns only.
+    pub(crate) fn has_columns(&self) -> bool {
+        matches!(self, Kernel::Restricted { .. }) || self.parts().iter().any(Kernel::has_columns)
+    }
+
     /// The same with each leaf (with its columns) and each f replaced.
     fn rebuilt(
         &self,

@@ -14,10 +14,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use self::learner::Learner;
+use super::metric::{self, Found, MetricChoice, MetricSearch};
 use super::tune::{Clock, Enough, Family, Grown, Growth, Plan, Settled, Step, Trial, WidthSearch};
 use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
-use crate::encode::{Columns, Declared, Encoder, Precision, Scaled, Scaling, inputs};
+use crate::encode::{Columns, Declared, Encoder, Metric, Precision, Scaled, Scaling, inputs};
 use crate::matrix::with_rows;
 use crate::model::Outcome;
 use crate::plan::Machine;
@@ -25,7 +26,7 @@ use crate::source::{Source, Target};
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
 use crate::table::ColumnInfo;
-use crate::{Choice, Engine, Error, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
+use crate::{Choice, Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,6 +86,9 @@ pub struct Auto {
     /// How the equations of squares are solved.
     #[serde(default)]
     pub solver: Solver,
+    /// The metric that rows are compared in; that of the columns in plans from before there was another.
+    #[serde(default, skip_serializing_if = "MetricChoice::is_none")]
+    pub metric: MetricChoice,
 }
 
 /// D of the first fit (and of the smallest that a budget may make of it), and of the last at most.
@@ -117,6 +121,7 @@ impl Default for Auto {
             budget: None,
             uncertainty: Uncertainty::default(),
             solver: Solver::Auto,
+            metric: MetricChoice::Auto,
         }
     }
 }
@@ -150,16 +155,14 @@ impl Auto {
     ) -> Result<Model> {
         let (scaling, sample) = self.look(engine, source)?;
         let precision = self.precision(source);
-        let (settled, trials) = self.with_kernel(engine, &sample, precision, clock)?;
+        let Sought { auto: settled, metric, sample, trials } =
+            self.sought(engine, sample, precision, clock)?;
         let scaled;
-        let rows: &dyn Source = match &scaling {
-            None if precision.bytes() == source.scalar_bytes() => source,
-            None => {
-                scaled = self.rounded(source);
-                &scaled
-            }
-            Some(scaling) => {
-                scaled = Scaled::new(source, scaling.clone(), precision);
+        let rows: &dyn Source = match (&scaling, &metric) {
+            (None, None) if precision.bytes() == source.scalar_bytes() => source,
+            _ => {
+                let known = scaling.clone().unwrap_or_else(|| Scaling::identity(source.input_dim()));
+                scaled = Scaled::new(source, known, precision).with_metric(metric.clone());
                 &scaled
             }
         };
@@ -167,10 +170,14 @@ impl Auto {
         let fit = Auto { precision: Some(precision), budget: None, ..plan.fit };
         let trials = plan.trials.into_iter().filter(Trial::is_told).collect();
         let model = model.with_plan(Plan { fit, trials, ..plan });
-        Ok(match scaling {
-            Some(scaling) => model.with_encoder(Encoder::identity(source.input_dim()).with_scaling(scaling)),
-            None => model,
-        })
+        let mut encoder = Encoder::identity(source.input_dim());
+        if let Some(scaling) = scaling {
+            encoder = encoder.with_scaling(scaling);
+        }
+        if let Some(metric) = metric {
+            encoder = encoder.with_metric(metric);
+        }
+        Ok(model.with_encoder(encoder))
     }
 
     /// The families among which the kernel is found: those that the method, where it is given, has features of; at least one.
@@ -212,7 +219,7 @@ impl Auto {
 
     /// The same with what is open as in a model to start from; none if nothing is, if the model is none of those asked for, or if there is no use for its coefficients, as for squares.
     fn settled_like(&self, start: &Model, target: &Target) -> Option<Auto> {
-        let Auto { kernel, method, features, .. } = &start.training()?.plan.as_ref()?.fit;
+        let Auto { kernel, method, features, metric, .. } = &start.training()?.plan.as_ref()?.fit;
         let (KernelChoice::Given(made), Some(size)) = (kernel, *features) else { return None };
         let is_of = |family: &Family| std::mem::discriminant(&family.unit()) == std::mem::discriminant(made);
         let is_kernel = match &self.kernel {
@@ -221,10 +228,19 @@ impl Auto {
             KernelChoice::Any => Family::ALL.iter().any(is_of),
         };
         let is_open = self.features.is_none() || !matches!(self.kernel, KernelChoice::Given(_));
+        let is_metric = match &self.metric {
+            MetricChoice::Auto => true,
+            MetricChoice::None => metric.is_none(),
+            MetricChoice::Diagonal | MetricChoice::Full => !metric.is_none(),
+            given => given == metric,
+        };
         let is_asked_for = is_kernel
+            && is_metric
             && self.method.is_none_or(|own| Some(own) == *method)
             && self.features.is_none_or(|own| own == size);
-        let settled = Auto { kernel: kernel.clone(), method: *method, features: *features, ..self.clone() };
+        let metric = metric.clone();
+        let settled =
+            Auto { kernel: kernel.clone(), method: *method, features: *features, metric, ..self.clone() };
         let has_use = match settled.learner(made.clone(), size) {
             Learner::Linear(linear) => linear.can_start_from(start, target),
             Learner::Ridge(_) => false,
@@ -243,15 +259,66 @@ impl Auto {
         if let KernelChoice::Given(_) = self.kernel {
             return Ok((self.clone(), Vec::new()));
         }
+        let search = self.width_search(engine, sample, precision, clock);
+        let Settled { kernel, landmarks, trials } = search.best_of(&self.families())?;
+        let method = if landmarks { Some(Method::LANDMARKS) } else { self.method };
+        Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
+    }
+
+    fn width_search<'a>(
+        &self,
+        engine: &'a Engine,
+        sample: &'a Sample,
+        precision: Precision,
+        clock: Clock,
+    ) -> WidthSearch<'a> {
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
         // Few rows will all be landmarks anyway.
         let is_few = sample.is_whole() && sample.len() <= FEW;
         let may_be_landmarks = self.may_be_landmarks(sample.columns()) && !is_few;
-        let search =
-            WidthSearch { engine, sample, loss, lambda, precision, seed, features, may_be_landmarks, clock };
-        let Settled { kernel, landmarks, trials } = search.best_of(&self.families())?;
+        WidthSearch { engine, sample, loss, lambda, precision, seed, features, may_be_landmarks, clock }
+    }
+
+    /// The same with its kernel and its metric, the sample as that stretches it, and what was tried.
+    fn sought(&self, engine: &Engine, sample: Sample, precision: Precision, clock: Clock) -> Result<Sought> {
+        let known = metric::learnt_from(&sample).into_owned();
+        let (loss, seed, choice) = (self.loss, self.seed, &self.metric);
+        let search = MetricSearch { engine, sample: &known, loss, seed, choice, clock };
+        if let MetricChoice::Learned(path) = &self.metric {
+            let metric = search.replayed(path)?;
+            let sample = metric.as_ref().map_or_else(|| sample.clone(), |metric| metric.sample(&sample));
+            let (auto, trials) = self.with_kernel(engine, &sample, precision, clock)?;
+            return Ok(Sought { auto, metric, sample, trials });
+        }
+        let (plain, mut trials) = self.with_kernel(engine, &sample, precision, clock)?;
+        let without = Auto { metric: MetricChoice::None, ..plain };
+        let is_open = !matches!(self.kernel, KernelChoice::Given(_));
+        let is_wanted = match self.metric {
+            MetricChoice::None | MetricChoice::Learned(_) => false,
+            MetricChoice::Auto => is_open && !clock.is_past(0.3),
+            MetricChoice::Diagonal | MetricChoice::Full => true,
+        };
+        let families = if is_open { self.families() } else { Vec::new() };
+        let (found, more) =
+            if is_wanted { search.best(&families, &without.anchor())? } else { (None, Vec::new()) };
+        trials.extend(more);
+        let Some(Found { metric, path, kernel }) = found else {
+            if let MetricChoice::Diagonal | MetricChoice::Full = self.metric {
+                let text = "no metric was learnt: there are too few rows or columns, or the target does not change with them";
+                engine.tell(&Event::Warning { text })?;
+            }
+            return Ok(Sought { auto: without, metric: None, sample, trials });
+        };
+        let sample = metric.sample(&sample);
+        let learned = Auto { metric: MetricChoice::Learned(path), ..without };
+        let Some(kernel) = kernel else {
+            return Ok(Sought { auto: learned, metric: Some(metric), sample, trials });
+        };
+        let landmarks =
+            self.width_search(engine, &sample, precision, clock.anew()).prefers_landmarks(&kernel)?;
         let method = if landmarks { Some(Method::LANDMARKS) } else { self.method };
-        Ok((Auto { kernel: KernelChoice::Given(kernel), method, ..self.clone() }, trials))
+        let auto = Auto { kernel: KernelChoice::Given(kernel), method, ..learned };
+        Ok(Sought { auto, metric: Some(metric), sample, trials })
     }
 
     /// A model with as many features as pay, and the plan that says so. The kernel is given.
@@ -305,7 +372,7 @@ impl Auto {
         let Grown { best, steps, enough } = growth.run(|features| with(&at(features)))?;
         trials.extend(steps.into_iter().map(|Step { features, error, deviation }| {
             let (kernel, rows) = (kernel.clone(), sample.population());
-            Trial { kernel, features, rows, error, deviation }
+            Trial { kernel, features, rows, error, deviation, rounds: self.metric.rounds() }
         }));
         Ok((best.model, Plan { fit: at(best.features), trials, enough }))
     }
@@ -513,6 +580,17 @@ impl Auto {
             }
         }
     }
+}
+
+/// What is settled before the fit.
+struct Sought {
+    /// With its kernel and its metric.
+    auto: Auto,
+    metric: Option<Metric>,
+    /// As the metric stretches it.
+    sample: Sample,
+    /// What was tried.
+    trials: Vec<Trial>,
 }
 
 /// How D is found.

@@ -225,6 +225,28 @@ impl Fourier {
         turns
     }
 
+    /// ∂z/∂phase of each feature: that of (cos, sin) is (−sin, cos).
+    pub(super) fn slopes(&self, rows: &Rows<'_, f64>) -> Matrix<f64> {
+        let mut slopes = Matrix::zeros(rows.count(), self.output_dim());
+        if self.offsets.is_empty() {
+            self.apply(rows, slopes.as_mut_slice(), self.output_dim().max(1), false);
+            for pair in slopes.as_mut_slice().chunks_exact_mut(2) {
+                (pair[0], pair[1]) = (-pair[1], pair[0]);
+            }
+        } else {
+            let scale = self.scale * (2.0 / self.count() as f64).sqrt();
+            let turns = self.turns(rows);
+            for i in 0..rows.count() {
+                let phases = turns.row(i).iter().zip(&self.offsets);
+                slopes.row_mut(i).iter_mut().zip(phases).for_each(|(slope, (t, b))| {
+                    let turn = (t + b) - (t + b).floor();
+                    *slope = -scale * libm::sin(TAU * turn);
+                });
+            }
+        }
+        slopes
+    }
+
     /// Rows as frequencies take them; none if they are so already.
     fn prepared<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
         let factors = match &self.frequencies {

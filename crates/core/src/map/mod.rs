@@ -15,6 +15,7 @@ mod domain;
 mod exact;
 mod explain;
 mod fourier;
+mod gradient;
 mod hinge;
 mod homogeneous;
 mod landmarks;

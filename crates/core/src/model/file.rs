@@ -23,10 +23,10 @@ pub use self::error::FileError;
 use self::read::File;
 use super::{Calibration, Decision, Head, Model, Training};
 use super::{HeldOut, Posterior};
-use crate::encode::{Columns, Documents, Sequence};
+use crate::encode::{Columns, Documents, Metric, Root, Sequence};
 use crate::map::State;
 use crate::whole::WholeFile;
-use crate::{Certificate, Error, LabelKind, Map, MapSpec, Result};
+use crate::{Certificate, Error, LabelKind, Map, MapSpec, Matrix, Result};
 
 /// The format that is written; the only one so far.
 const FORMAT: u32 = 1;
@@ -67,10 +67,32 @@ struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    metric: Option<MetricMeta>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     posterior: Option<PosteriorMeta>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<HeldOutMeta>,
     certificate: Certificate,
+}
+
+/// Beside the tensors `metric.importances`, `metric.directions`, `metric.shares` and those of L.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetricMeta {
+    root: RootMeta,
+    /// Directions that are told.
+    directions: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum RootMeta {
+    /// `metric.root`: d numbers.
+    Diagonal,
+    /// `metric.root`: d×d.
+    Full,
+    /// `metric.vectors`: kept×d; `metric.extra`: kept.
+    Leading { kept: usize, floor: f64 },
 }
 
 /// Beside the tensors `posterior.factor`, `posterior.noise`, and `posterior.means` where there is a constant.
@@ -220,6 +242,16 @@ impl Model {
             shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
             training: self.training.clone(),
             calibration: self.calibration,
+            metric: self.encoder.metric().map(|metric| MetricMeta {
+                root: match metric.root() {
+                    Root::Diagonal(_) => RootMeta::Diagonal,
+                    Root::Full { .. } => RootMeta::Full,
+                    Root::Leading { floor, extra, .. } => {
+                        RootMeta::Leading { kept: extra.len(), floor: *floor }
+                    }
+                },
+                directions: metric.shares().len(),
+            }),
             posterior: self
                 .posterior
                 .as_ref()
@@ -251,6 +283,9 @@ impl Model {
             if !scaling.shift().is_empty() {
                 list.push(Tensor::numbers("scaling.shift", vec![scaling.shift().len()], scaling.shift()));
             }
+        }
+        if let Some(metric) = self.encoder.metric() {
+            list.extend(Tensor::of_metric(metric));
         }
         if let State::Landmarks(landmarks) = self.map.state() {
             let rows = landmarks.rows();
@@ -376,6 +411,28 @@ impl Tensor {
             shape,
             bytes: values.iter().flat_map(|x| x.to_le_bytes()).collect(),
         }
+    }
+
+    fn matrix(name: &'static str, matrix: &Matrix<f64>) -> Tensor {
+        Tensor::numbers(name, vec![matrix.rows(), matrix.columns()], matrix.as_slice())
+    }
+
+    fn of_metric(metric: &Metric) -> Vec<Tensor> {
+        let vector = |name, values: &[f64]| Tensor::numbers(name, vec![values.len()], values);
+        let mut list = vec![
+            vector("metric.importances", metric.importances()),
+            vector("metric.shares", metric.shares()),
+            Tensor::matrix("metric.directions", metric.directions()),
+        ];
+        match metric.root() {
+            Root::Diagonal(factors) => list.push(vector("metric.root", factors)),
+            Root::Full { root, .. } => list.push(Tensor::matrix("metric.root", root)),
+            Root::Leading { extra, vectors, .. } => {
+                list.push(vector("metric.extra", extra));
+                list.push(Tensor::matrix("metric.vectors", vectors));
+            }
+        }
+        list
     }
 
     /// Strings end to end, and where each ends.

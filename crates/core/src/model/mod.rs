@@ -6,7 +6,7 @@ mod uncertainty;
 use serde::{Deserialize, Serialize};
 
 pub use self::uncertainty::{HeldOut, Intervals, Posterior};
-use crate::encode::{Columns, Labels, Scaling, rows_of};
+use crate::encode::{Columns, Labels, rows_of};
 use crate::learn::{CurvePoint, KernelChoice, Plan};
 use crate::loss::{sigmoid, softmax};
 use crate::solve::{Hinge, Preconditioner, Stop};
@@ -382,11 +382,11 @@ impl Model {
     /// The kernel has a value for every row, scaled as it sees them.
     fn check_domain<T: Scalar>(&self, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
         let spec = self.map.spec();
-        match self.encoder.scaling() {
-            _ if !spec.has_domain() => Ok(()),
-            Some(scaling) => spec.check_rows(&scaling.rows::<T, T>(rows).view(), first_row),
-            None => spec.check_rows(rows, first_row),
+        if !spec.has_domain() {
+            return Ok(());
         }
+        let encoded = self.encoder.rows(rows);
+        spec.check_rows(&encoded.as_ref().map_or(*rows, OwnedRows::view), first_row)
     }
 
     /// Small pieces of a block, side by side; a row's result does not depend on the piece it is in.
@@ -405,10 +405,8 @@ impl Model {
                 return self.decide_sparse(&piece, out);
             }
             let mut z = vec![T::default(); piece.count() * features];
-            match self.encoder.scaling() {
-                Some(scaling) => self.map.apply(&scaling.rows::<T, T>(&piece).view(), &mut z),
-                None => self.map.apply(&piece, &mut z),
-            }
+            let encoded = self.encoder.rows(&piece);
+            self.map.apply(&encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
             let z = bochner_simd::RowsRef { data: &z, count: piece.count(), stride: features };
             bochner_simd::project(bochner_simd::Isa::best(), z, features, self.coefficients.as_slice(), out);
         });
@@ -417,14 +415,14 @@ impl Model {
     /// Whether features of these rows are sparse: by their map, or as they came where the map is exact and nothing shifts them.
     fn stays_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> bool {
         let is_identity = self.map.spec().is_identity();
-        let is_shifted = self.encoder.scaling().is_some_and(Scaling::fills);
-        self.map.spec().is_sparse() || (is_identity && !is_shifted && matches!(rows, Rows::Sparse(_)))
+        let is_filled = self.encoder.fills();
+        self.map.spec().is_sparse() || (is_identity && !is_filled && matches!(rows, Rows::Sparse(_)))
     }
 
     /// Adds the outputs of features whose zeros are not made.
     fn decide_sparse<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
-        let scaled = self.encoder.scaling().map(|scaling| scaling.rows::<T, T>(rows));
-        let rows = scaled.as_ref().map_or(*rows, OwnedRows::view);
+        let encoded = self.encoder.rows(rows);
+        let rows = encoded.as_ref().map_or(*rows, OwnedRows::view);
         let mapped;
         let features = match (self.map.sparse_features(&rows), &rows) {
             (Ok(features), _) => {

@@ -14,7 +14,7 @@ use crate::encode::rows_of;
 use crate::linalg::dot;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
-use crate::{AnyRows, Engine, Error, Event, Matrix, Result, Rows, Scalar};
+use crate::{AnyRows, Engine, Error, Event, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// The posterior of the coefficients of a ridge regression, as far as predictions need it.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,10 +177,8 @@ impl Model {
             let piece = |(p, out): (usize, &mut [f64])| {
                 let piece = block.slice(p * CHUNK..p * CHUNK + out.len());
                 let mut z = vec![T::default(); out.len() * features];
-                match self.encoder.scaling() {
-                    Some(scaling) => self.map.apply(&scaling.rows::<T, T>(&piece).view(), &mut z),
-                    None => self.map.apply(&piece, &mut z),
-                }
+                let encoded = self.encoder.rows(&piece);
+                self.map.apply(&encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
                 let mut z: Vec<f64> = z.iter().map(|z| z.to_f64()).collect();
                 posterior.leverage(&mut z, out);
             };

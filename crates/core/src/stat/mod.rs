@@ -6,11 +6,13 @@
 //! Merging is associative and commutative up to rounding and has a zero: the reading of no rows. Tested for each.
 
 mod cells;
+mod gradients;
 mod gram;
 mod moments;
 mod sample;
 
 pub use cells::CellSets;
+pub use gradients::Gradients;
 pub use gram::{Gram, Sums};
 pub use moments::Moments;
 pub use sample::{Sample, SampledRow};

@@ -200,8 +200,8 @@ impl Sample {
         targets
     }
 
-    /// The same sample with every entry changed, as an encoder does.
-    pub(crate) fn mapped(mut self, change: impl Fn(&mut SampledRow)) -> Sample {
+    /// The same sample with every row changed, one after another, as an encoder does.
+    pub(crate) fn mapped(mut self, change: impl FnMut(&mut SampledRow)) -> Sample {
         self.rows.values_mut().for_each(change);
         self
     }

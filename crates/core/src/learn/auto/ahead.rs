@@ -1,6 +1,6 @@
 //! What can be told before the rows are read: whether a fit is in order, what it costs, how long it takes.
 
-use super::{Auto, KernelChoice, Sizes};
+use super::{Auto, KernelChoice, MetricChoice, Sizes};
 use crate::certify::capacity;
 use crate::learn::tune::{Outlook, search_bytes, search_seconds};
 use crate::plan::{Cost, Machine};
@@ -13,6 +13,8 @@ impl Auto {
     pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         let (limit, rounded) = (engine.memory_limit(), self.rounded(source));
         self.spec().validate()?;
+        self.metric.check(source.input_dim())?;
+        self.check_metric()?;
         let smallest = match self.sizes_of(source, limit)? {
             Sizes::One { fit, .. } => *fit,
             Sizes::Doubled { first, .. } => self.sized(&self.anchor(), first),
@@ -21,6 +23,19 @@ impl Auto {
         let needed = smallest.cost(&rounded, self.sampled(source), limit)?.peak_bytes;
         let features = smallest.spec().output_dim(source.input_dim());
         engine.check_memory(|| format!("a fit with {features} features"), needed)
+    }
+
+    /// A metric that mixes columns is of no use to a kernel that looks at some of them, or that takes only some rows.
+    fn check_metric(&self) -> Result<()> {
+        let KernelChoice::Given(kernel) = &self.kernel else { return Ok(()) };
+        if self.metric != MetricChoice::Full || !(kernel.has_columns() || self.spec().has_domain()) {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            what: format!("a full metric for {kernel}"),
+            reason: "the metric mixes columns, and the kernel names some, or takes only some rows",
+            instead: "use a diagonal metric, or a kernel of all columns",
+        })
     }
 
     /// What fitting will cost, as far as it can be told before the rows are seen; with 2,048 features where D is left to the data.

@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 pub use self::outlook::Outlook;
 pub(super) use self::size::{Grown, Growth, Step};
 pub use self::width::Family;
-pub(super) use self::width::{Settled, WidthSearch, search_bytes, search_seconds};
+pub(super) use self::width::{
+    Settled, WidthSearch, anchored, features_of_turns, looked_at, search_bytes, search_seconds, sides,
+};
 use super::Auto;
 use crate::plan::bytes;
 use crate::{Kernel, Model};
@@ -49,8 +51,15 @@ pub struct Trial {
     pub rows: u64,
     /// Its error on left-out rows, at the best λ.
     pub error: f64,
-    /// The standard error of that, over folds.
+    /// The standard error of that, over folds; over rows, where a metric was tried.
     pub deviation: f64,
+    /// Steps of the metric that it was tried in.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounds: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Trial {
@@ -167,6 +176,11 @@ impl Clock {
     /// Whether a part of the budget is spent; never without one.
     pub(super) fn is_past(&self, part: f64) -> bool {
         self.budget.is_some_and(|budget| self.seconds() > part * budget)
+    }
+
+    /// Another one, for a part of the work: started now, with what is left.
+    pub(super) fn anew(&self) -> Clock {
+        Clock::start(self.left())
     }
 
     /// Seconds that are left; none without a budget.

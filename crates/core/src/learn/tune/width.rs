@@ -10,6 +10,7 @@
 //! multiplied with frequencies once for each family and number of features.
 
 use std::f64::consts::SQRT_2;
+use std::ops::Range;
 
 use bochner_simd::{Aligned, Isa, sincos_turns};
 use rayon::prelude::*;
@@ -22,7 +23,7 @@ use crate::plan::{Machine, cubic};
 use crate::random::{Draws, Stream};
 use crate::stat::{Gram, Sample};
 use crate::sweep::BLOCK;
-use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result};
+use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result, Rows};
 
 /// Kernels whose width can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +95,13 @@ pub(in crate::learn) fn search_bytes(given: Option<usize>, rows: u64, entries: u
 }
 
 /// Features of a look at some rows, fewer where these are few, D is given as less, or half of the memory is; and the bytes that they take.
-fn looked_at(wanted: usize, rows: usize, all: usize, given: Option<usize>, limit: u64) -> (usize, u64) {
+pub(in crate::learn) fn looked_at(
+    wanted: usize,
+    rows: usize,
+    all: usize,
+    given: Option<usize>,
+    limit: u64,
+) -> (usize, u64) {
     let mut features = wanted.min((all / 2).next_multiple_of(2)).max(32);
     if let Some(given) = given {
         features = features.min(given.next_multiple_of(2));
@@ -198,23 +205,20 @@ impl WidthSearch<'_> {
         Ok(Settled { kernel, landmarks, trials })
     }
 
-    /// The kernel whose width is the median distance, in the kernel's own metric.
+    /// Whether landmarks are better than as many Fourier features of a kernel whose width is known.
+    pub(in crate::learn) fn prefers_landmarks(&self, kernel: &Kernel) -> Result<bool> {
+        if !self.may_be_landmarks || self.clock.is_past(0.25) {
+            return Ok(false);
+        }
+        let look = self.look_at(kernel.clone(), SECOND)?;
+        let fourier = look.trial(1.0, Made::Phases)?.error;
+        Ok(look.trial(1.0, Made::Landmarks)?.error < (1.0 - WORTH) * fourier)
+    }
+
+    /// The kernel whose width is the median distance.
     fn anchor(&self, family: Family) -> Kernel {
-        let (sample, unit) = (self.sample, family.unit());
-        let owned = sample.rows(sample.len());
-        let rows = owned.view();
-        let count = sample.len() as u64;
-        let mut distances: Vec<f64> = (0..PAIRS)
-            .filter_map(|pair| {
-                let mut draws = Draws::new(self.seed, Stream::Pairs, pair);
-                let (i, j) = (draws.below(count) as usize, draws.below(count) as usize);
-                let distance = unit.spread(&rows, i, j)?;
-                (distance > 0.0).then_some(distance)
-            })
-            .collect();
-        distances.sort_by(f64::total_cmp);
-        let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
-        unit.widened(median)
+        let rows = self.sample.rows(self.sample.len());
+        anchored(family.unit(), &rows.view(), self.sample.len(), |i| i, self.seed)
     }
 
     /// Whether rows are so few that the kernel itself is looked at, and will be the model.
@@ -225,16 +229,14 @@ impl WidthSearch<'_> {
     }
 
     /// A part of the sample, ready to try widths of a family on.
-    fn look(&self, family: Family, (features, rows): (usize, usize)) -> Result<Look<'_>> {
+    fn look(&self, family: Family, size: (usize, usize)) -> Result<Look<'_>> {
+        self.look_at(self.anchor(family), size)
+    }
+
+    fn look_at(&self, anchor: Kernel, (features, rows): (usize, usize)) -> Result<Look<'_>> {
         let sample = self.sample;
         let count = rows.min(sample.len());
-        let units = Units::of(sample, true);
-        let mut targets = self.clipped(sample.targets(count));
-        for i in 0..targets.rows() {
-            targets.row_mut(i).iter_mut().zip(&units.shift).for_each(|(y, shift)| *y -= shift);
-        }
-        let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
-        let anchor = self.anchor(family);
+        let (targets, weights) = sides(sample, count, self.loss);
         let rows = sample.rows(count);
         let (features, _) =
             looked_at(features, count, sample.len(), self.features, self.engine.memory_limit());
@@ -245,30 +247,80 @@ impl WidthSearch<'_> {
             self.engine.install(|| map.turns(&rows.view())).unwrap_or_else(|| Matrix::zeros(count, 1));
         Ok(Look { search: self, anchor, rows, turns, targets, weights })
     }
+}
 
-    /// Targets without what a few wild ones would do to squares, where the loss is not squares.
-    fn clipped(&self, mut targets: Matrix<f64>) -> Matrix<f64> {
-        if !matches!(self.loss, Loss::Huber { .. } | Loss::Insensitive { .. } | Loss::Quantile { .. }) {
-            return targets;
-        }
-        for o in 0..targets.columns() {
-            let middle = |mut values: Vec<f64>| {
-                values.sort_by(f64::total_cmp);
-                values.get(values.len() / 2).copied().unwrap_or(0.0)
-            };
-            let column: Vec<f64> = (0..targets.rows()).map(|i| targets.row(i)[o]).collect();
-            let median = middle(column.clone());
-            // Five standard deviations of normal errors.
-            let reach = 5.0 * 1.4826 * middle(column.iter().map(|y| (y - median).abs()).collect());
-            if reach > 0.0 {
-                (0..targets.rows()).for_each(|i| {
-                    let y = &mut targets.row_mut(i)[o];
-                    *y = y.clamp(median - reach, median + reach);
-                });
-            }
-        }
-        targets
+/// The kernel whose width is the median distance of some rows, in the kernel's own metric.
+pub(in crate::learn) fn anchored(
+    unit: Kernel,
+    rows: &Rows<'_, f64>,
+    count: usize,
+    place: impl Fn(usize) -> usize,
+    seed: u64,
+) -> Kernel {
+    let mut distances: Vec<f64> = (0..PAIRS)
+        .filter_map(|pair| {
+            let mut draws = Draws::new(seed, Stream::Pairs, pair);
+            let (i, j) = (draws.below(count as u64) as usize, draws.below(count as u64) as usize);
+            let distance = unit.spread(rows, place(i), place(j))?;
+            (distance > 0.0).then_some(distance)
+        })
+        .collect();
+    distances.sort_by(f64::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
+    unit.widened(median)
+}
+
+/// Targets of the first rows of a sample, and weights, in units that sums keep their digits in.
+pub(in crate::learn) fn sides(sample: &Sample, count: usize, loss: Loss) -> (Matrix<f64>, Vec<f64>) {
+    let units = Units::of(sample, true);
+    let mut targets = clipped(loss, sample.targets(count));
+    for i in 0..targets.rows() {
+        targets.row_mut(i).iter_mut().zip(&units.shift).for_each(|(y, shift)| *y -= shift);
     }
+    let weights = sample.weights(count).iter().map(|weight| weight / units.weight).collect();
+    (targets, weights)
+}
+
+/// Targets without what a few wild ones would do to squares, where the loss is not squares.
+fn clipped(loss: Loss, mut targets: Matrix<f64>) -> Matrix<f64> {
+    if !matches!(loss, Loss::Huber { .. } | Loss::Insensitive { .. } | Loss::Quantile { .. }) {
+        return targets;
+    }
+    for o in 0..targets.columns() {
+        let middle = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or(0.0)
+        };
+        let column: Vec<f64> = (0..targets.rows()).map(|i| targets.row(i)[o]).collect();
+        let median = middle(column.clone());
+        // Five standard deviations of normal errors.
+        let reach = 5.0 * 1.4826 * middle(column.iter().map(|y| (y - median).abs()).collect());
+        if reach > 0.0 {
+            (0..targets.rows()).for_each(|i| {
+                let y = &mut targets.row_mut(i)[o];
+                *y = y.clamp(median - reach, median + reach);
+            });
+        }
+    }
+    targets
+}
+
+/// Features of some rows by their phases, a width times a factor: cosines, then sines. Their order does not matter to a ridge.
+pub(in crate::learn) fn features_of_turns(
+    turns: &Matrix<f64>,
+    rows: Range<usize>,
+    factor: f64,
+) -> Matrix<f64> {
+    let (isa, frequencies) = (Isa::best(), turns.columns());
+    let scale = (1.0 / frequencies as f64).sqrt();
+    let mut z = Matrix::zeros(rows.len(), 2 * frequencies);
+    z.as_mut_slice().par_chunks_mut((2 * frequencies).max(1)).enumerate().for_each(|(i, row)| {
+        let narrowed: Vec<f64> = turns.row(rows.start + i).iter().map(|t| t / factor).collect();
+        let (cos, sin) = row.split_at_mut(frequencies);
+        sincos_turns(isa, &narrowed, cos, sin);
+        row.iter_mut().for_each(|z| *z *= scale);
+    });
+    z
 }
 
 /// What the search ends with.
@@ -319,7 +371,7 @@ impl Look<'_> {
             }
         };
         let (error, deviation) = self.error(engine, &gram)?;
-        Ok(Trial { kernel, features, rows: self.weights.len() as u64, error, deviation })
+        Ok(Trial { kernel, features, rows: self.weights.len() as u64, error, deviation, rounds: 0 })
     }
 
     /// The error on left-out rows and its standard error: at the λ that is given, or at the best. Infinite where there are too few rows to tell.
@@ -341,22 +393,12 @@ impl Look<'_> {
         Ok((left_out.mean, left_out.deviation()))
     }
 
-    /// Cosines, then sines: the order of features does not matter to a ridge.
     fn gram_of_turns(&self, factor: f64) -> Gram {
         let turns = &self.turns;
-        let (isa, frequencies) = (Isa::best(), turns.columns());
-        let features = 2 * frequencies;
-        let scale = (1.0 / frequencies as f64).sqrt();
-        let mut gram = Gram::zero(features, self.targets.columns(), FOLDS);
+        let mut gram = Gram::zero(2 * turns.columns(), self.targets.columns(), FOLDS);
         let mut packed = Room::default();
         for start in (0..turns.rows()).step_by(BLOCK) {
-            let mut z = Matrix::zeros(BLOCK.min(turns.rows() - start), features);
-            z.as_mut_slice().par_chunks_mut(features).enumerate().for_each(|(i, row)| {
-                let narrowed: Vec<f64> = turns.row(start + i).iter().map(|t| t / factor).collect();
-                let (cos, sin) = row.split_at_mut(frequencies);
-                sincos_turns(isa, &narrowed, cos, sin);
-                row.iter_mut().for_each(|z| *z *= scale);
-            });
+            let z = features_of_turns(turns, start..turns.rows().min(start + BLOCK), factor);
             self.absorb(&mut gram, start, &z, &mut packed);
         }
         gram

@@ -4,11 +4,11 @@ use bochner_simd::CELL_PRIME;
 use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::{
-    ColumnsMeta, FileError, HeadMeta, HeldOutMeta, MOST_REGENERATED, Meta, PosteriorMeta, checksum,
-    container, fingerprint,
+    ColumnsMeta, FileError, HeadMeta, HeldOutMeta, MOST_REGENERATED, Meta, MetricMeta, PosteriorMeta,
+    RootMeta, checksum, container, fingerprint,
 };
 use crate::certify::conformal::MOST_SCORES;
-use crate::encode::{Columns, Documents, Labels, Scaling, Sequence, SequenceEncoder, Text};
+use crate::encode::{Columns, Documents, Labels, Metric, Root, Scaling, Sequence, SequenceEncoder, Text};
 use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
@@ -216,7 +216,10 @@ impl<'a> File<'a> {
             ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: meta.input_dim },
             ColumnsMeta::Texts { numbers, sequences } => self.texts(meta, *numbers, sequences)?,
         };
-        let encoder = Encoder::identity(meta.input_dim).with_columns(columns);
+        let mut encoder = Encoder::identity(meta.input_dim).with_columns(columns);
+        if let Some(metric) = meta.metric {
+            encoder = encoder.with_metric(self.metric(metric, meta.input_dim)?);
+        }
         if !meta.scaled {
             return Ok(encoder);
         }
@@ -225,6 +228,34 @@ impl<'a> File<'a> {
         let shifted = encoder.columns().scaled();
         let shift = if meta.shifted { self.numbers("scaling.shift", &[shifted])? } else { Vec::new() };
         Ok(encoder.with_scaling(Scaling::from_parts(shift, factor)?))
+    }
+
+    /// L, with what is told of it: factors that are positive, shapes that the tensors back.
+    fn metric(&self, meta: MetricMeta, columns: usize) -> Result<Metric> {
+        let positive = |name, values: &[f64]| {
+            if values.iter().all(|x| *x > 0.0) {
+                return Ok(());
+            }
+            let (expected, found) = ("positive numbers".to_owned(), "others".to_owned());
+            Err(Error::from(FileError::Tensor { name, expected, found }))
+        };
+        let root = match meta.root {
+            RootMeta::Diagonal => {
+                let factors = self.numbers("metric.root", &[columns])?;
+                positive("metric.root", &factors)?;
+                Root::Diagonal(factors)
+            }
+            RootMeta::Full => Root::full(self.matrix("metric.root", columns, columns)?),
+            RootMeta::Leading { kept, floor } => {
+                positive("metric.floor", &[floor])?;
+                let extra = self.numbers("metric.extra", &[kept])?;
+                Root::leading(floor, extra, self.matrix("metric.vectors", kept, columns)?)
+            }
+        };
+        let importances = self.numbers("metric.importances", &[columns])?;
+        let shares = self.numbers("metric.shares", &[meta.directions])?;
+        let directions = self.matrix("metric.directions", meta.directions, columns)?;
+        Ok(Metric::from_parts(root, importances, directions, shares))
     }
 
     /// Numbers and texts that fill the columns, with the counts of texts for tf–idf.

@@ -1,0 +1,467 @@
+//! A metric learnt from the data.
+//!
+//! ```text
+//! fit f on x·L;   M = mean of ∇f∇fᵀ;   L ← ((1 − s)·d·M/tr M + s·I)^p;   again, as long as errors on rows that were not seen fall
+//! ```
+//! A kernel of ‖x − y‖ treats all directions alike; where the target depends on few, most of what the kernel can tell apart is of no use. f is a ridge on Gaussian Fourier features, whose
+//! gradients are in closed form and smooth (heavy-tailed frequencies give useless ones); the metric serves any kernel. All of it runs on the sample that also settles the width. Where the
+//! first fit sees nothing, single columns and pairs are tried by themselves (`screen`). What is found is a [`MetricPath`]: replayed on the same sample, it gives the same metric, bit for bit.
+//! Radhakrishnan et al. (2024) for exact kernels. `docs/book/metric.md`.
+
+mod ground;
+mod screen;
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use self::ground::{Ground, Placed, Setting, Stretched, gained};
+use super::tune::{Clock, Family, Trial};
+use crate::certify::rows_measured;
+use crate::encode::{Form, Metric, Stretch};
+use crate::stat::{Gradients, Sample};
+use crate::{Engine, Error, Event, Kernel, Loss, Result};
+
+/// Which metric rows are compared in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricChoice {
+    /// That of the columns as they are scaled.
+    #[default]
+    None,
+    /// A learnt one, where it has smaller errors on rows that it has not seen by more than chance; that of the columns where not, or where a kernel is given.
+    Auto,
+    /// A learnt factor for each column.
+    Diagonal,
+    /// A learnt matrix.
+    Full,
+    /// Learnt in these steps.
+    Learned(MetricPath),
+}
+
+/// The steps by which a metric is learnt from a sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricPath {
+    /// Features of the fits.
+    pub features: usize,
+    /// One after another.
+    pub steps: Vec<MetricStep>,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum MetricStep {
+    /// Some columns, the others held back: found one by one and in pairs.
+    Columns {
+        /// Which.
+        columns: Vec<usize>,
+    },
+    /// The gradients of a fit in the metric so far.
+    Gradients {
+        /// Its width, as a part of the median distance.
+        factor: f64,
+        /// Its λ.
+        lambda: f64,
+        /// What becomes of them.
+        stretch: Stretch,
+    },
+}
+
+/// `auto`, `none`, `diagonal` or `full`.
+impl FromStr for MetricChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<MetricChoice> {
+        match text {
+            "auto" => Ok(MetricChoice::Auto),
+            "none" => Ok(MetricChoice::None),
+            "diagonal" => Ok(MetricChoice::Diagonal),
+            "full" => Ok(MetricChoice::Full),
+            other => Err(Error::Parameter {
+                name: "metric",
+                expected: "auto, none, diagonal or full",
+                found: other.to_owned(),
+            }),
+        }
+    }
+}
+
+impl MetricChoice {
+    pub(super) fn is_none(&self) -> bool {
+        *self == MetricChoice::None
+    }
+
+    /// Steps, where they are known.
+    pub(super) fn rounds(&self) -> usize {
+        if let MetricChoice::Learned(path) = self { path.steps.len() } else { 0 }
+    }
+
+    /// What was given is in order for rows of so many columns.
+    pub(super) fn check(&self, columns: usize) -> Result<()> {
+        let MetricChoice::Learned(MetricPath { features, steps }) = self else { return Ok(()) };
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if *features < 2 || features % 2 == 1 {
+            return wrong("features", "even, of the metric's fits", features.to_string());
+        }
+        for step in steps {
+            match step {
+                MetricStep::Columns { columns: chosen } => {
+                    if let Some(bad) = chosen.iter().find(|j| **j >= columns) {
+                        return wrong("columns", "columns of the rows, in the metric", bad.to_string());
+                    }
+                }
+                MetricStep::Gradients { factor, lambda, stretch } => {
+                    stretch.validate()?;
+                    if !(*factor > 0.0 && factor.is_finite() && *lambda > 0.0 && lambda.is_finite()) {
+                        return wrong("factor", "positive and finite, as λ", format!("{factor}, {lambda}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fits after the first, at most.
+const ROUNDS: usize = 8;
+
+/// A part of the error that must be gained for another round, and for a metric at all.
+const WORTH: f64 = 0.003;
+
+/// Standard errors by which rows not seen must be predicted better.
+const CONFIDENCE: f64 = 1.0;
+
+/// A first fit that leaves more of the variance than this has seen too little to go by.
+const BLIND: f64 = 0.7;
+
+/// Columns up to which they are mixed: of dense rows, and of sparse ones, which are filled by that.
+const MIXED: usize = 1024;
+const MIXED_SPARSE: usize = 256;
+
+/// Rows at least.
+const FEWEST: usize = 64;
+
+/// s of the first tries, and what is tried in its place at the end.
+const SHRINKAGE: f64 = 0.01;
+const OTHERS: [f64; 2] = [0.1, 0.001];
+
+/// The search for a metric.
+pub(super) struct MetricSearch<'a> {
+    pub(super) engine: &'a Engine,
+    /// Of rows as they are scaled.
+    pub(super) sample: &'a Sample,
+    pub(super) loss: Loss,
+    pub(super) seed: u64,
+    pub(super) choice: &'a MetricChoice,
+    pub(super) clock: Clock,
+}
+
+/// A metric, and how it was found.
+pub(super) struct Found {
+    pub(super) metric: Metric,
+    pub(super) path: MetricPath,
+    /// The kernel that is best with it; none where one is given.
+    pub(super) kernel: Option<Kernel>,
+}
+
+/// A metric for each part that judges, learnt without it.
+struct State {
+    metrics: Vec<Option<Metric>>,
+    stretched: Vec<Stretched>,
+    at: Setting,
+    moves: Vec<Move>,
+}
+
+/// A step before it is made on all rows.
+#[derive(Clone, Copy)]
+enum Move {
+    Screen,
+    Gradients { at: Setting, stretch: Stretch },
+}
+
+/// The rows of a sample that a metric is learnt from.
+pub(super) fn learnt_from(sample: &Sample) -> std::borrow::Cow<'_, Sample> {
+    sample.cut(rows_measured(sample.columns()))
+}
+
+impl<'a> MetricSearch<'a> {
+    /// What of M may be used, in the order of trying.
+    fn forms(&self) -> &'static [Form] {
+        let most = if self.sample.is_sparse() { MIXED_SPARSE } else { MIXED };
+        match self.choice {
+            MetricChoice::Diagonal => &[Form::Diagonal],
+            MetricChoice::Full => &[Form::Full],
+            _ if self.sample.columns() > most => &[Form::Diagonal],
+            _ => &[Form::Full, Form::Diagonal],
+        }
+    }
+
+    fn is_forced(&self) -> bool {
+        matches!(self.choice, MetricChoice::Diagonal | MetricChoice::Full)
+    }
+
+    /// The best metric with one of some families, and what was tried; none if rows that were not seen are not predicted better than by a kernel without. Of no families: the best metric by itself.
+    pub(super) fn best(&self, families: &[Family], without: &Kernel) -> Result<(Option<Found>, Vec<Trial>)> {
+        let mut trials = Vec::new();
+        if self.sample.columns() < 2 || self.sample.len() < FEWEST {
+            return Ok((None, trials));
+        }
+        let (engine, phase) = (self.engine, "metric");
+        engine.tell(&Event::Started { phase })?;
+        let ground = Ground::new(engine, self.sample, self.loss, self.seed, None);
+        let first = self.first(&ground)?;
+        trials.push(self.trial(&ground, &first)?);
+        let mut ends: Vec<State> = Vec::new();
+        for &form in self.forms() {
+            if !ends.is_empty() && self.clock.is_past(0.4) {
+                break;
+            }
+            ends.extend(self.path(&ground, &first, form, &mut trials)?);
+        }
+        let best = if families.is_empty() {
+            ends.into_iter().min_by(|a, b| a.at.error.total_cmp(&b.at.error)).map(|end| (end, None))
+        } else {
+            self.with_family(&ground, ends, families, without, &mut trials)?
+        };
+        engine.tell(&Event::Finished { phase })?;
+        let Some((end, family)) = best else { return Ok((None, trials)) };
+        let path = MetricPath { features: ground.features, steps: self.on_all(&ground, &end.moves)? };
+        let Some(metric) = self.walked(&ground, &path.steps)? else { return Ok((None, trials)) };
+        let kernel = match family {
+            None => None,
+            Some((family, factor)) => {
+                let placed = Placed::Median(family.unit());
+                Some(ground.at_landmarks(Some(&metric), placed, None)?.kernel(factor))
+            }
+        };
+        Ok((Some(Found { metric, path, kernel }), trials))
+    }
+
+    /// Round after round in one form; none if not even the first is worth it.
+    fn path(
+        &self,
+        ground: &Ground<'a>,
+        first: &State,
+        form: Form,
+        trials: &mut Vec<Trial>,
+    ) -> Result<Option<State>> {
+        let mut end: Option<State> = None;
+        for round in 0..ROUNDS {
+            let fraction = Some(round as f64 / ROUNDS as f64);
+            let rows = self.sample.len() as u64;
+            self.engine.tell(&Event::Progress { phase: "metric", rows, fraction })?;
+            if round > 0 && self.clock.is_past(0.4) {
+                break;
+            }
+            let state = end.as_ref().unwrap_or(first);
+            let Some(next) = self.round(ground, state, form)? else { break };
+            let is_better = next.at.error < (1.0 - WORTH) * state.at.error;
+            if !is_better && !(self.is_forced() && round == 0) {
+                break;
+            }
+            trials.push(self.trial(ground, &next)?);
+            end = Some(next);
+        }
+        // A few columns by themselves may be all that there is to find.
+        Ok(end)
+    }
+
+    /// The best of all metrics and families, if it is better than a kernel without by more than chance.
+    fn with_family(
+        &self,
+        ground: &Ground<'a>,
+        ends: Vec<State>,
+        families: &[Family],
+        without: &Kernel,
+        trials: &mut Vec<Trial>,
+    ) -> Result<Option<(State, Option<(Family, f64)>)>> {
+        let mut best: Option<(Setting, Vec<Stretched>, usize, Family)> = None;
+        for (number, end) in ends.iter().enumerate() {
+            for &family in families {
+                if best.is_some() && self.clock.is_past(0.5) {
+                    break;
+                }
+                let stretched = self.placed(ground, &end.metrics, &Placed::Median(family.unit()))?;
+                let from = if family == Family::Gaussian { end.at.factor } else { 1.0 };
+                let at = ground.tuned(&stretched, from)?;
+                if best.as_ref().is_none_or(|(best, ..)| at.error < best.error) {
+                    best = Some((at, stretched, number, family));
+                }
+            }
+        }
+        let Some((at, stretched, number, family)) = best else { return Ok(None) };
+        let plain = self.placed(ground, &vec![None; ground.judges], &Placed::Given(without.clone()))?;
+        let before = ground.row_errors(&plain, ground.judged(&plain, 1.0)?)?;
+        let after = ground.row_errors(&stretched, at)?;
+        let of = |errors: &[(f64, f64)], kernel: Kernel, rounds: usize| {
+            let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
+            let (error, deviation) = gained(errors, &nothing);
+            Trial {
+                kernel,
+                features: ground.features,
+                rows: self.sample.len() as u64,
+                error,
+                deviation,
+                rounds,
+            }
+        };
+        trials.push(of(&before, without.clone(), 0));
+        trials.push(of(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
+        let (gain, deviation) = gained(&before, &after);
+        let is_better = gain > CONFIDENCE * deviation && gain > WORTH * trials[trials.len() - 2].error;
+        let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
+        Ok(end.map(|end| (end, Some((family, at.factor)))))
+    }
+
+    /// Rows for kernel values at landmarks, one for each part that judges.
+    fn placed(
+        &self,
+        ground: &Ground<'a>,
+        metrics: &[Option<Metric>],
+        kernel: &Placed,
+    ) -> Result<Vec<Stretched>> {
+        let each = metrics.iter().enumerate();
+        each.map(|(part, metric)| ground.at_landmarks(metric.as_ref(), kernel.clone(), Some(part))).collect()
+    }
+
+    /// The metric of a path.
+    pub(super) fn replayed(&self, path: &MetricPath) -> Result<Option<Metric>> {
+        let mut ground = Ground::new(self.engine, self.sample, self.loss, self.seed, None);
+        ground.features = path.features;
+        self.walked(&ground, &path.steps)
+    }
+
+    /// No metric, or that of a few columns where nothing is seen in all of them.
+    fn first(&self, ground: &Ground<'a>) -> Result<State> {
+        let state = self.tuned(ground, vec![None; ground.judges], Vec::new(), 1.0)?;
+        if self.sample.columns() < 3 || state.at.error < BLIND * ground.variance() {
+            return Ok(state);
+        }
+        let screened = |part: usize| -> Result<Option<Metric>> {
+            let columns = screen::columns(ground, Some(part))?;
+            Ok(Some(Metric::of_chosen(self.sample.columns(), &columns)))
+        };
+        let metrics = (0..ground.judges).map(screened).collect::<Result<Vec<_>>>()?;
+        let tried = self.tuned(ground, metrics, vec![Move::Screen], 1.0)?;
+        Ok(if tried.at.error < (1.0 - WORTH) * state.at.error { tried } else { state })
+    }
+
+    /// A state with its width and λ.
+    fn tuned(
+        &self,
+        ground: &Ground<'a>,
+        metrics: Vec<Option<Metric>>,
+        moves: Vec<Move>,
+        from: f64,
+    ) -> Result<State> {
+        let stretched = metrics.iter().enumerate();
+        let stretched = stretched
+            .map(|(part, metric)| ground.stretched(metric.as_ref(), Family::Gaussian.unit(), Some(part)))
+            .collect::<Result<Vec<_>>>()?;
+        let at = ground.tuned(&stretched, from)?;
+        Ok(State { metrics, stretched, at, moves })
+    }
+
+    /// One more fit: all powers in the first round, the one that was best after that.
+    fn round(&self, ground: &Ground<'a>, state: &State, form: Form) -> Result<Option<State>> {
+        let last = state.moves.iter().rev().find_map(|step| match step {
+            Move::Gradients { stretch, .. } => Some(*stretch),
+            Move::Screen => None,
+        });
+        let stretch = |power| Stretch { form, power, shrinkage: SHRINKAGE };
+        let tries = last.map_or_else(|| vec![stretch(0.5), stretch(0.25)], |stretch| vec![stretch]);
+        let gradients = (0..ground.judges)
+            .map(|part| {
+                let (metric, stretched) = (state.metrics[part].as_ref(), &state.stretched[part]);
+                ground.gradients(metric, stretched, state.at, Some(part), self.nothing(form))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mut best: Option<State> = None;
+        let consider = |stretch: Stretch, best: &mut Option<State>| -> Result<bool> {
+            let metrics: Vec<Option<Metric>> =
+                gradients.iter().map(|gradients| Metric::new(gradients, stretch)).collect::<Result<_>>()?;
+            // A constant has no gradients.
+            if metrics.iter().any(Option::is_none) {
+                return Ok(false);
+            }
+            let mut moves = state.moves.clone();
+            moves.push(Move::Gradients { at: state.at, stretch });
+            let tried = self.tuned(ground, metrics, moves, state.at.factor)?;
+            let is_best = best.as_ref().is_none_or(|best| tried.at.error < best.at.error);
+            if is_best {
+                *best = Some(tried);
+            }
+            Ok(is_best)
+        };
+        for stretch in tries {
+            consider(stretch, &mut best)?;
+        }
+        let chosen = best.as_ref().and_then(|best| best.moves.last().copied());
+        if let (None, Some(Move::Gradients { stretch, .. })) = (last, chosen) {
+            for shrinkage in OTHERS {
+                if consider(Stretch { shrinkage, ..stretch }, &mut best)? {
+                    break;
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn nothing(&self, form: Form) -> Gradients {
+        let columns = self.sample.columns();
+        match form {
+            Form::Full => Gradients::full(columns),
+            Form::Diagonal => Gradients::diagonal(columns),
+        }
+    }
+
+    /// The steps to be made on all rows.
+    fn on_all(&self, ground: &Ground<'a>, moves: &[Move]) -> Result<Vec<MetricStep>> {
+        let step = |step: &Move| {
+            Ok(match *step {
+                Move::Screen => MetricStep::Columns { columns: screen::columns(ground, None)? },
+                Move::Gradients { at: Setting { factor, lambda, .. }, stretch } => {
+                    MetricStep::Gradients { factor, lambda, stretch }
+                }
+            })
+        };
+        moves.iter().map(step).collect()
+    }
+
+    /// The metric after some steps on all rows; none if there is nothing to stretch for.
+    fn walked(&self, ground: &Ground<'a>, steps: &[MetricStep]) -> Result<Option<Metric>> {
+        let mut metric = None;
+        for step in steps {
+            match step {
+                MetricStep::Columns { columns } => {
+                    metric = Some(Metric::of_chosen(self.sample.columns(), columns));
+                }
+                &MetricStep::Gradients { factor, lambda, stretch } => {
+                    let at = Setting { factor, lambda, error: f64::NAN };
+                    let unit = Family::Gaussian.unit();
+                    let stretched = ground.stretched(metric.as_ref(), unit, None)?;
+                    let nothing = self.nothing(stretch.form);
+                    let gradients = ground.gradients(metric.as_ref(), &stretched, at, None, nothing)?;
+                    metric = Metric::new(&gradients, stretch)?.or(metric);
+                }
+            }
+        }
+        Ok(metric)
+    }
+
+    fn trial(&self, ground: &Ground<'a>, state: &State) -> Result<Trial> {
+        let errors = ground.row_errors(&state.stretched, state.at)?;
+        let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
+        let (error, deviation) = gained(&errors, &nothing);
+        Ok(Trial {
+            kernel: state.stretched[0].kernel(state.at.factor),
+            features: ground.features,
+            rows: self.sample.len() as u64,
+            error,
+            deviation,
+            rounds: state.moves.len(),
+        })
+    }
+}

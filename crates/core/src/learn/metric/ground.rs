@@ -1,0 +1,315 @@
+//! Where metrics are tried: sampled rows in parts, fitted without a part and judged on it.
+//!
+//! A metric that is judged on rows which it was learnt from looks better than it is. Hence nothing of a part that judges is seen before: neither by the metric nor by the fit.
+
+use rayon::prelude::*;
+
+use crate::encode::Metric;
+use crate::engine::Check;
+use crate::learn::ridge::GRID;
+use crate::learn::tune::{anchored, features_of_turns, looked_at, sides};
+use crate::solve::{Normal, Path, Solution};
+use crate::stat::{Gradients, Gram, Sample};
+use crate::sweep::BLOCK;
+use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result};
+
+/// Features of a fit.
+const FEATURES: usize = 1024;
+
+/// Rows in all parts of all rounds of judging, about: fewer rows are divided more often.
+const JUDGED: usize = 4096;
+
+/// Rows whose gradients are taken.
+const SLOPES: usize = 4096;
+
+/// Rows of a sample, in parts.
+pub(super) struct Ground<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) rows: OwnedRows<f64>,
+    pub(super) targets: Matrix<f64>,
+    pub(super) weights: Vec<f64>,
+    pub(super) seed: u64,
+    /// Features of a fit.
+    pub(super) features: usize,
+    /// Rows are divided into so many parts,
+    parts: usize,
+    /// of which the first few judge, each in its turn.
+    pub(super) judges: usize,
+}
+
+/// Rows as a metric stretches them, and how features are made of them.
+pub(super) struct Stretched {
+    /// Of width 1 times the median distance.
+    anchor: Kernel,
+    rows: OwnedRows<f64>,
+    made: Made,
+}
+
+enum Made {
+    /// Phases at the anchor's width.
+    Turns(Matrix<f64>),
+    /// Kernel values at these rows.
+    Landmarks(OwnedRows<f64>),
+}
+
+/// A kernel at its width, or at that of the median distance.
+#[derive(Clone)]
+pub(super) enum Placed {
+    Given(Kernel),
+    Median(Kernel),
+}
+
+/// A fit at a width and a λ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    /// Of the median distance.
+    pub(super) factor: f64,
+    pub(super) lambda: f64,
+    /// The mean squared error on the parts that judge, summed over outputs.
+    pub(super) error: f64,
+}
+
+impl Stretched {
+    /// The kernel at a width.
+    pub(super) fn kernel(&self, factor: f64) -> Kernel {
+        self.anchor.widened(factor)
+    }
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        sample: &Sample,
+        loss: Loss,
+        seed: u64,
+        given: Option<usize>,
+    ) -> Ground<'a> {
+        let count = sample.len();
+        let (targets, weights) = sides(sample, count, loss);
+        let (features, _) = looked_at(FEATURES, count, count, given, engine.memory_limit());
+        let judges = (JUDGED / count.max(1)).clamp(1, 5);
+        let parts = judges.max(4);
+        Ground { engine, rows: sample.rows(count), targets, weights, seed, features, parts, judges }
+    }
+
+    /// The variance of the targets, summed over outputs.
+    pub(super) fn variance(&self) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        let mean = |f: &dyn Fn(usize) -> f64| {
+            self.weights.iter().enumerate().map(|(i, w)| w * f(i)).sum::<f64>() / total
+        };
+        (0..self.targets.columns())
+            .map(|o| {
+                let centre = mean(&|i| self.targets.row(i)[o]);
+                mean(&|i| (self.targets.row(i)[o] - centre).powi(2))
+            })
+            .sum()
+    }
+
+    /// Whether row i is in a part.
+    fn is_in(&self, i: usize, part: usize) -> bool {
+        i % self.parts == part
+    }
+
+    /// Rows that a fit without a part may see.
+    pub(super) fn seen(&self, without: Option<usize>) -> Vec<usize> {
+        (0..self.weights.len()).filter(|&i| without.is_none_or(|part| !self.is_in(i, part))).collect()
+    }
+
+    /// Rows stretched, for Fourier features of a kernel at the median distance of rows that are seen.
+    pub(super) fn stretched(
+        &self,
+        metric: Option<&Metric>,
+        unit: Kernel,
+        without: Option<usize>,
+    ) -> Result<Stretched> {
+        let rows = self.moved(metric)?;
+        let anchor = self.anchored(unit, &rows, without);
+        let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
+        let map = self.engine.install(|| spec.build(rows.view().columns()))?;
+        // Kernels that are tried have Fourier pairs.
+        let turns = self.engine.install(|| map.turns(&rows.view()));
+        let turns = turns.unwrap_or_else(|| Matrix::zeros(self.weights.len(), 1));
+        Ok(Stretched { anchor, rows, made: Made::Turns(turns) })
+    }
+
+    /// The same for kernel values at some of the rows that are seen: nearer to a kernel with heavy tails than as many Fourier features.
+    pub(super) fn at_landmarks(
+        &self,
+        metric: Option<&Metric>,
+        kernel: Placed,
+        without: Option<usize>,
+    ) -> Result<Stretched> {
+        let rows = self.moved(metric)?;
+        let anchor = match kernel {
+            Placed::Median(unit) => self.anchored(unit, &rows, without),
+            Placed::Given(kernel) => kernel,
+        };
+        let mut landmarks = self.seen(without);
+        landmarks.truncate(self.features);
+        let made = Made::Landmarks(rows.view().taken(&landmarks));
+        Ok(Stretched { anchor, rows, made })
+    }
+
+    fn moved(&self, metric: Option<&Metric>) -> Result<OwnedRows<f64>> {
+        self.engine.quiet().tell(&Event::Alive)?;
+        Ok(match metric {
+            Some(metric) => metric.rows(&self.rows.view()),
+            None => self.rows.clone(),
+        })
+    }
+
+    fn anchored(&self, unit: Kernel, rows: &OwnedRows<f64>, without: Option<usize>) -> Kernel {
+        let seen = self.seen(without);
+        anchored(unit, &rows.view(), seen.len(), |i| seen[i], self.seed)
+    }
+
+    /// Features of all rows.
+    fn features(&self, stretched: &Stretched, factor: f64) -> Result<Matrix<f64>> {
+        match &stretched.made {
+            Made::Turns(turns) => {
+                Ok(self.engine.install(|| features_of_turns(turns, 0..turns.rows(), factor)))
+            }
+            Made::Landmarks(landmarks) => {
+                let spec = MapSpec::landmarks(stretched.kernel(factor));
+                let map = spec.fit_at(&self.engine.quiet(), &landmarks.view())?;
+                map.transform(&self.engine.quiet(), &stretched.rows.view())
+            }
+        }
+    }
+
+    /// The sums of rows that are seen, and of those that are not.
+    fn sums(&self, z: &Matrix<f64>, without: Option<usize>) -> Gram {
+        let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
+        let mut packed = Default::default();
+        for start in (0..z.rows()).step_by(BLOCK) {
+            let range = start..z.rows().min(start + BLOCK);
+            let fold = |i: usize| usize::from(without.is_some_and(|part| self.is_in(start + i, part)));
+            let targets = self.targets.view().slice(range.clone());
+            gram.absorb(z.view().slice(range), targets, |i| self.weights[start + i], fold, &mut packed);
+        }
+        gram
+    }
+
+    /// The best λ of a width by the errors of all parts that judge, each with its own rows.
+    pub(super) fn judged(&self, stretched: &[Stretched], factor: f64) -> Result<Setting> {
+        let grid: Vec<f64> = GRID.map(|e| 10f64.powf(f64::from(e) / 2.0)).collect();
+        let (mut sums, mut weight) = (vec![0.0; grid.len()], 0.0);
+        for (part, stretched) in stretched.iter().enumerate() {
+            self.engine.quiet().tell(&Event::Alive)?;
+            let z = self.features(stretched, factor)?;
+            let gram = self.engine.install(|| self.sums(&z, Some(part)));
+            if !(gram.weight(0) > 0.0 && gram.weight(1) > 0.0) {
+                continue;
+            }
+            let errors = self.engine.quiet().phase("metric", gram.rows(), |check: Check<'_>| {
+                let path = Path::new(Normal::new(gram.only(0), true), check)?;
+                Ok(path.errors(&grid, &gram.only(1)))
+            })?;
+            sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error);
+            weight += gram.weight(1);
+        }
+        let mut best = Setting { factor, lambda: 1e-3, error: f64::INFINITY };
+        for (lambda, sum) in grid.iter().zip(&sums) {
+            let error = sum / weight;
+            if error < best.error {
+                best = Setting { lambda: *lambda, error, ..best };
+            }
+        }
+        Ok(best)
+    }
+
+    /// The best width, in steps of √2 from one on.
+    pub(super) fn tuned(&self, stretched: &[Stretched], from: f64) -> Result<Setting> {
+        /// In one direction.
+        const STEPS: usize = 8;
+        let mut best = self.judged(stretched, from)?;
+        for step in [std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::SQRT_2] {
+            let mut steps = 0;
+            while steps < STEPS {
+                let tried = self.judged(stretched, best.factor * step)?;
+                if !(tried.error < best.error) {
+                    break;
+                }
+                (best, steps) = (tried, steps + 1);
+            }
+            // Errors fall on one side only.
+            if steps > 0 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The fit without a part.
+    fn fit(&self, z: &Matrix<f64>, lambda: f64, without: Option<usize>) -> Result<Solution> {
+        let gram = self.engine.install(|| self.sums(z, without));
+        self.engine.quiet().phase("metric", gram.rows(), |check: Check<'_>| {
+            let normal = Normal::new(gram.only(0), true);
+            // As small as it may be, a matrix of so many features has rounding errors.
+            let lambda = lambda.max(1e-11 * normal.trace());
+            Ok(normal.factor(lambda, check)?.0)
+        })
+    }
+
+    /// The gradients of the fit without a part, at the rows that it has seen: before they were stretched.
+    pub(super) fn gradients(
+        &self,
+        metric: Option<&Metric>,
+        stretched: &Stretched,
+        at: Setting,
+        without: Option<usize>,
+        mut gradients: Gradients,
+    ) -> Result<Gradients> {
+        let z = self.features(stretched, at.factor)?;
+        let Solution { coefficients, .. } = self.fit(&z, at.lambda, without)?;
+        let half = z.columns() / 2;
+        // Cosines first, then sines; a map has them in pairs.
+        let pairs = Matrix::from_fn(coefficients.columns(), 2 * half, |o, j| {
+            coefficients.row(j / 2 + half * (j % 2))[o]
+        });
+        let kernel = stretched.kernel(at.factor);
+        let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(kernel) };
+        let mut seen = self.seen(without);
+        seen.truncate(SLOPES);
+        self.engine.install(|| {
+            let rows = stretched.rows.view();
+            let map = spec.build(rows.columns())?;
+            let chosen = rows.taken(&seen);
+            gradients.absorb(&map, &pairs, &chosen.view(), |i| self.weights[seen[i]])?;
+            if let Some(metric) = metric {
+                gradients.pull_back(metric);
+            }
+            Ok(gradients)
+        })
+    }
+
+    /// The squared error of each row of the parts that judge, with its weight, in order.
+    pub(super) fn row_errors(&self, stretched: &[Stretched], at: Setting) -> Result<Vec<(f64, f64)>> {
+        let mut errors = Vec::new();
+        for (part, stretched) in stretched.iter().enumerate() {
+            let z = self.features(stretched, at.factor)?;
+            let Solution { coefficients, intercept } = self.fit(&z, at.lambda, Some(part))?;
+            let rows: Vec<usize> = (0..self.weights.len()).filter(|&i| self.is_in(i, part)).collect();
+            let of_row = |&i: &usize| {
+                let error = |(o, y): (usize, &f64)| {
+                    let each = z.row(i).iter().enumerate();
+                    let sum: f64 = each.map(|(j, z)| z * coefficients.row(j)[o]).sum();
+                    (y - sum - intercept[o]).powi(2)
+                };
+                (self.weights[i], self.targets.row(i).iter().enumerate().map(error).sum::<f64>())
+            };
+            errors.extend(self.engine.install(|| rows.par_iter().map(of_row).collect::<Vec<_>>()));
+        }
+        Ok(errors)
+    }
+}
+
+/// The mean of what b is less than a, and its standard error, over rows with weights.
+pub(super) fn gained(a: &[(f64, f64)], b: &[(f64, f64)]) -> (f64, f64) {
+    let total: f64 = a.iter().map(|(w, _)| w).sum();
+    let pairs = || a.iter().zip(b).map(|((w, a), (_, b))| (w / total, a - b));
+    let mean: f64 = pairs().map(|(w, gain)| w * gain).sum();
+    let variance: f64 = pairs().map(|(w, gain)| (w * (gain - mean)).powi(2)).sum();
+    (mean, variance.sqrt())
+}

@@ -1,0 +1,129 @@
+//! Along which directions functions change: the mean outer product of their gradients.
+//!
+//! ```text
+//! M = Σᵢ wᵢ Σ_o ∇f_o(xᵢ)∇f_o(xᵢ)ᵀ / Σᵢ wᵢ                vᵀMv = mean of (∂f/∂v)², summed over outputs
+//! ```
+//! A function of Ux alone has ∇f in the rows of U everywhere: M has their span, and nothing else. Its diagonal says how much each
+//! column matters. Sums are in f64, a piece of a block after another, whichever threads share the products. `docs/book/metric.md`.
+
+use super::Statistic;
+use crate::encode::Metric;
+use crate::linalg::{dot, multiply};
+use crate::{Map, Matrix, OwnedRows, Result, Rows, Scalar};
+
+/// Rows whose gradients are held at once, and numbers of these rows.
+const PIECE: usize = 1024;
+const NUMBERS: usize = 1 << 20;
+
+/// Sums of outer products of gradients, all of them or their diagonal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    weight: f64,
+    columns: usize,
+    /// d×d, or d.
+    sums: Vec<f64>,
+}
+
+impl Gradients {
+    /// Of no rows: d² numbers.
+    pub fn full(columns: usize) -> Self {
+        Gradients { weight: 0.0, columns, sums: vec![0.0; columns * columns] }
+    }
+
+    /// Of no rows, the diagonal alone: d numbers.
+    pub fn diagonal(columns: usize) -> Self {
+        Gradients { weight: 0.0, columns, sums: vec![0.0; columns] }
+    }
+
+    /// Reads rows, as the map takes them, on the threads of the current pool. `coefficients` are outputs × features; a map without gradients is an error.
+    pub fn absorb<T: Scalar>(
+        &mut self,
+        map: &Map,
+        coefficients: &Matrix<f64>,
+        rows: &Rows<'_, T>,
+        weight: impl Fn(usize) -> f64,
+    ) -> Result<()> {
+        let piece = (NUMBERS / self.columns.max(1)).clamp(16, PIECE);
+        for start in (0..rows.count()).step_by(piece) {
+            let range = start..rows.count().min(start + piece);
+            let weights: Vec<f64> = range.clone().map(&weight).collect();
+            let piece = rows.slice(range);
+            let mut double = Matrix::zeros(piece.count(), piece.columns());
+            let mut row = vec![T::default(); piece.columns()];
+            for i in 0..piece.count() {
+                piece.densify(i, &mut row);
+                double.row_mut(i).iter_mut().zip(&row).for_each(|(to, x)| *to = x.to_f64());
+            }
+            let double = OwnedRows::Dense(double);
+            for gradients in map.gradients(&double.view(), coefficients)? {
+                self.add(gradients, &weights);
+            }
+            self.weight += weights.iter().sum::<f64>();
+        }
+        Ok(())
+    }
+
+    /// Adds Σ w gᵢgᵢᵀ.
+    fn add(&mut self, mut gradients: Matrix<f64>, weights: &[f64]) {
+        for (i, weight) in weights.iter().enumerate() {
+            let root = weight.max(0.0).sqrt();
+            gradients.row_mut(i).iter_mut().for_each(|g| *g *= root);
+        }
+        let transposed = Matrix::from_fn(self.columns, gradients.rows(), |j, i| gradients.row(i)[j]);
+        if self.is_full() {
+            let products = multiply(&transposed, &gradients);
+            self.sums.iter_mut().zip(products.as_slice()).for_each(|(sum, p)| *sum += p);
+        } else {
+            let squares = |j: usize| dot(transposed.row(j), transposed.row(j));
+            self.sums.iter_mut().enumerate().for_each(|(j, sum)| *sum += squares(j));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.sums.len() != self.columns || self.columns == 1
+    }
+
+    /// M, symmetric; none where only its diagonal was summed.
+    pub fn matrix(&self) -> Option<Matrix<f64>> {
+        let d = self.columns;
+        self.is_full().then(|| {
+            Matrix::from_fn(d, d, |i, j| self.mean(0.5 * (self.sums[i * d + j] + self.sums[j * d + i])))
+        })
+    }
+
+    /// The diagonal of M: the mean square of each partial derivative.
+    pub fn of_columns(&self) -> Vec<f64> {
+        let step = if self.is_full() { self.columns + 1 } else { 1 };
+        self.sums.iter().step_by(step.max(1)).map(|sum| self.mean(*sum)).collect()
+    }
+
+    /// What was seen of rows x·L as it is of x: M ← LMLᵀ.
+    pub fn pull_back(&mut self, metric: &Metric) {
+        let root = metric.matrix();
+        if self.is_full() {
+            let d = self.columns;
+            let matrix = Matrix::from_fn(d, d, |i, j| self.sums[i * d + j]);
+            let transposed = Matrix::from_fn(d, d, |i, j| root.row(j)[i]);
+            let product = multiply(&multiply(&root, &matrix), &transposed);
+            self.sums.copy_from_slice(product.as_slice());
+        } else {
+            self.sums.iter_mut().enumerate().for_each(|(j, sum)| *sum *= root.row(j)[j] * root.row(j)[j]);
+        }
+    }
+
+    /// Σ w.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    fn mean(&self, sum: f64) -> f64 {
+        if self.weight > 0.0 { sum / self.weight } else { 0.0 }
+    }
+}
+
+impl Statistic for Gradients {
+    fn merge(&mut self, other: &Self) {
+        self.weight += other.weight;
+        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, more)| *sum += more);
+    }
+}
