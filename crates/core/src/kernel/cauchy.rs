@@ -10,3 +10,9 @@ pub(super) fn factor(x: f64, y: f64, scale: f64) -> f64 {
     let u = (x - y) / scale;
     1.0 / (1.0 + u * u)
 }
+
+/// Its derivative in x.
+pub(super) fn slope(x: f64, y: f64, scale: f64) -> f64 {
+    let (u, value) = ((x - y) / scale, factor(x, y, scale));
+    -2.0 * u * value * value / scale
+}

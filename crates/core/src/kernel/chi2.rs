@@ -14,13 +14,30 @@ pub(super) fn term(x: f64, y: f64) -> f64 {
     if sum > 0.0 { 2.0 * (x * y / sum) } else { 0.0 }
 }
 
+/// Its derivative in x; 0 for two zeros, where it is the one to the right.
+pub(super) fn term_slope(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    if sum > 0.0 { 2.0 * (y / sum) * (y / sum) } else { 0.0 }
+}
+
 /// The term of one column of the second.
 pub(super) fn square(x: f64, y: f64) -> f64 {
     let (sum, difference) = (x + y, x - y);
     if sum > 0.0 { difference * (difference / sum) } else { 0.0 }
 }
 
+/// Its derivative in x; 0 for two zeros.
+pub(super) fn square_slope(x: f64, y: f64) -> f64 {
+    let sum = x + y;
+    if sum > 0.0 { ((x - y) / sum) * ((x + 3.0 * y) / sum) } else { 0.0 }
+}
+
 /// Of the sum of squares.
 pub(super) fn profile(sum: f64, gamma: f64) -> f64 {
     libm::exp(-gamma * sum)
+}
+
+/// Its derivative in the sum.
+pub(super) fn slope(sum: f64, gamma: f64) -> f64 {
+    -gamma * libm::exp(-gamma * sum)
 }

@@ -51,7 +51,7 @@ impl From<&str> for Column {
 }
 
 /// The numbers of the columns, in the order given; those without a number yet are left out.
-pub(crate) fn numbers(columns: &[Column]) -> impl Iterator<Item = usize> + '_ {
+pub(crate) fn numbers(columns: &[Column]) -> impl Iterator<Item = usize> + Clone + '_ {
     columns.iter().flat_map(Column::numbers)
 }
 

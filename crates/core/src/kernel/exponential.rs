@@ -10,3 +10,9 @@
 pub(super) fn profile(q: f64, _: f64) -> f64 {
     libm::exp(-q.sqrt())
 }
+
+/// Its derivative in q.
+pub(super) fn slope(q: f64, _: f64) -> f64 {
+    let r = q.sqrt();
+    -libm::exp(-r) / (2.0 * r)
+}

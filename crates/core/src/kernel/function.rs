@@ -10,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Column;
+use super::gradient::sign;
 use crate::{Error, Result};
 
 /// A function of a row.
@@ -62,6 +63,19 @@ impl FunctionName {
             FunctionName::InverseNorm => 1.0 / norm(&mut entries).sqrt(),
             FunctionName::InverseSum => 1.0 / entries.fold(0.0, |sum, x| sum + x.abs()),
             FunctionName::Decay => libm::exp(-0.5 * norm(&mut entries)),
+        }
+    }
+}
+
+impl FunctionName {
+    /// Its derivative in an entry, given its value; 0 at a corner: at an entry of 0 of ‖x‖₁, and at the row of zeros.
+    pub(super) fn slope(self, value: f64, entry: f64) -> f64 {
+        match self {
+            FunctionName::Norm if value > 0.0 => entry / value,
+            FunctionName::Norm => 0.0,
+            FunctionName::InverseNorm => -entry * value * value * value,
+            FunctionName::InverseSum => -sign(entry) * value * value,
+            FunctionName::Decay => -entry * value,
         }
     }
 }

@@ -10,6 +10,11 @@ pub(super) fn profile(q: f64, _: f64) -> f64 {
     libm::exp(-RATE * q)
 }
 
+/// Its derivative in q.
+pub(super) fn slope(q: f64, _: f64) -> f64 {
+    -RATE * libm::exp(-RATE * q)
+}
+
 /// exp(−RATE·q).
 pub(super) const RATE: f64 = 0.5;
 

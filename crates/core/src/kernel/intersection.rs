@@ -9,3 +9,8 @@
 pub(super) fn term(x: f64, y: f64) -> f64 {
     x.min(y)
 }
+
+/// Its derivative in x; 0 at x = y, where it is the one to the right.
+pub(super) fn slope(x: f64, y: f64) -> f64 {
+    if x < y { 1.0 } else { 0.0 }
+}

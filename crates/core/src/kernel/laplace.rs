@@ -11,3 +11,8 @@
 pub(super) fn profile(sum: f64) -> f64 {
     libm::exp(-sum)
 }
+
+/// Its derivative in the sum.
+pub(super) fn slope(sum: f64) -> f64 {
+    -libm::exp(-sum)
+}

@@ -5,7 +5,7 @@
 //! ```
 //! A [`Kernel`] is an expression. Its leaves are kernels with a formula, each stated once in the file of its name together with the law of its spectrum and the meaning of its
 //! parameters; its nodes are what keeps kernels kernels: c·K, K₁ + K₂, K₁·K₂, f(x)·K(x, y)·f(y), exp K, K/√(K(x,x)·K(y,y)), and K on some columns. `value` computes
-//! pairs, `against` blocks of Gram matrices, `spectrum` and `grid` say how features are drawn, `text` reads and prints. A kernel of
+//! pairs, `gradient` their derivatives, `against` blocks of Gram matrices, `spectrum` and `grid` say how features are drawn, `text` reads and prints. A kernel of
 //! one's own, on objects of any kind, is a [`Similarity`].
 
 mod against;
@@ -18,6 +18,7 @@ mod domain;
 mod exponential;
 mod function;
 mod gaussian;
+mod gradient;
 mod grid;
 mod hat;
 mod intersection;

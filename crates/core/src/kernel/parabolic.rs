@@ -10,3 +10,8 @@
 pub(super) fn value(inner: f64, xx: f64, yy: f64) -> f64 {
     inner + xx * yy
 }
+
+/// Its derivatives in x·y and in ‖x‖².
+pub(super) fn slopes(yy: f64) -> (f64, f64) {
+    (1.0, yy)
+}

@@ -11,6 +11,11 @@ pub(super) fn value(inner: f64, degree: u32, gamma: f64, c: f64) -> f64 {
     power(gamma * inner + c, degree)
 }
 
+/// Its derivative in x·y.
+pub(super) fn slope(inner: f64, degree: u32, gamma: f64, c: f64) -> f64 {
+    f64::from(degree) * gamma * power(gamma * inner + c, degree - 1)
+}
+
 /// xⁿ by squaring: the same bits everywhere.
 pub(super) fn power(mut x: f64, mut n: u32) -> f64 {
     let mut result = 1.0;

@@ -111,6 +111,23 @@ impl Quadratic {
             }
         }
     }
+
+    /// Ay: its gradient in x.
+    pub(super) fn image(&self, y: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+        let times = |row: &Vec<f64>| row.iter().zip(y.clone()).map(|(a, y)| a * y).sum::<f64>();
+        match self {
+            Quadratic::Diagonal(a) => a.iter().zip(y).map(|(a, y)| a * y).collect(),
+            Quadratic::Factor(rows) => {
+                let mut image = vec![0.0; self.columns()];
+                for row in rows {
+                    let part = times(row);
+                    image.iter_mut().zip(row).for_each(|(to, b)| *to += b * part);
+                }
+                image
+            }
+            Quadratic::Full(rows) => rows.iter().map(times).collect(),
+        }
+    }
 }
 
 fn dense(rows: &[Vec<f64>]) -> Matrix<f64> {

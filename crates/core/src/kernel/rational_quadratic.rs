@@ -9,3 +9,8 @@
 pub(super) fn profile(q: f64, alpha: f64) -> f64 {
     libm::exp(-alpha * libm::log1p(q / (2.0 * alpha)))
 }
+
+/// Its derivative in q.
+pub(super) fn slope(q: f64, alpha: f64) -> f64 {
+    -0.5 * libm::exp(-(alpha + 1.0) * libm::log1p(q / (2.0 * alpha)))
+}

@@ -10,3 +10,9 @@
 pub(super) fn value(inner: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, a| sum * inner + a)
 }
+
+/// Its derivative in x·y.
+pub(super) fn slope(inner: f64, coefficients: &[f64]) -> f64 {
+    let terms = coefficients.iter().enumerate().skip(1).rev();
+    terms.fold(0.0, |sum, (n, a)| sum * inner + n as f64 * a)
+}

@@ -25,15 +25,16 @@ pub(crate) enum Form<'a> {
     Bilinear(&'a Quadratic),
     Radial { width: &'a Width, profile: Profile },
     Absolute { width: &'a Width },
-    Factors { width: &'a Width, factor: fn(f64, f64, f64) -> f64 },
-    Terms { term: fn(f64, f64) -> f64, profile: Option<Profile> },
+    Factors { width: &'a Width, factor: Factor },
+    Terms { term: Term, profile: Option<Profile> },
     Symmetric { degree: u32, repeated: bool },
 }
 
-/// A function of a sum, with a parameter.
+/// A function of a sum, with a parameter, and its derivative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
     of: fn(f64, f64) -> f64,
+    slope: fn(f64, f64) -> f64,
     parameter: f64,
 }
 
@@ -41,6 +42,28 @@ impl Profile {
     pub(crate) fn value(self, sum: f64) -> f64 {
         (self.of)(sum, self.parameter)
     }
+
+    /// The derivative in the sum; 0 at 0, where each term has the derivative 0 or a corner.
+    pub(super) fn slope(self, sum: f64) -> f64 {
+        if sum > 0.0 { (self.slope)(sum, self.parameter) } else { 0.0 }
+    }
+}
+
+/// A function of one column of each row and its width, and its derivative in the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor {
+    pub(super) of: fn(f64, f64, f64) -> f64,
+    pub(super) slope: fn(f64, f64, f64) -> f64,
+}
+
+/// A function t of one column of each row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    pub(super) of: fn(f64, f64) -> f64,
+    /// Its derivative in the first.
+    pub(super) slope: fn(f64, f64) -> f64,
+    /// The derivative of t(x, x), also where that of t(x, y) has a corner.
+    pub(super) own_slope: f64,
 }
 
 /// A function of x·y.
@@ -64,6 +87,17 @@ impl Inner<'_> {
         }
     }
 
+    /// The derivatives in x·y and in ‖x‖².
+    pub(super) fn slopes(self, inner: f64, xx: f64, yy: f64) -> (f64, f64) {
+        match self {
+            Inner::Linear => (linear::slope(), 0.0),
+            Inner::Polynomial { degree, gamma, c } => (polynomial::slope(inner, degree, gamma, c), 0.0),
+            Inner::Series(coefficients) => (series::slope(inner, coefficients), 0.0),
+            Inner::Parabolic => parabolic::slopes(yy),
+            Inner::ArcCosine { order } => arc_cosine::slopes(inner, xx, yy, order),
+        }
+    }
+
     /// Whether it depends on the lengths too.
     pub(crate) fn needs_lengths(self) -> bool {
         matches!(self, Inner::ArcCosine { .. } | Inner::Parabolic)
@@ -76,7 +110,11 @@ const ONE: &Width = &Width::One(1.0);
 impl Kernel {
     /// How a leaf is computed; none for nodes.
     pub(crate) fn form(&self) -> Option<Form<'_>> {
-        let radial = |width, of, parameter| Form::Radial { width, profile: Profile { of, parameter } };
+        let radial = |width, of, slope, parameter| {
+            let profile = Profile { of, slope, parameter };
+            Form::Radial { width, profile }
+        };
+        let factors = |width, of, slope| Form::Factors { width, factor: Factor { of, slope } };
         Some(match self {
             Kernel::Constant => Form::Constant,
             Kernel::Linear => Form::Inner(Inner::Linear),
@@ -84,24 +122,33 @@ impl Kernel {
             &Kernel::Polynomial { degree, gamma, c } => Form::Inner(Inner::Polynomial { degree, gamma, c }),
             Kernel::Series { coefficients } => Form::Inner(Inner::Series(coefficients)),
             Kernel::Parabolic => Form::Inner(Inner::Parabolic),
-            Kernel::AllSubsets => Form::Factors { width: ONE, factor: subsets::factor },
+            Kernel::AllSubsets => factors(ONE, subsets::factor, subsets::slope),
             &Kernel::Monomials { degree } => Form::Symmetric { degree, repeated: true },
             &Kernel::Interactions { degree } => Form::Symmetric { degree, repeated: false },
-            Kernel::Gaussian { sigma } => radial(sigma, gaussian::profile, 0.0),
+            Kernel::Gaussian { sigma } => radial(sigma, gaussian::profile, gaussian::slope, 0.0),
             Kernel::Laplace { scale } => Form::Absolute { width: scale },
-            Kernel::Exponential { scale } => radial(scale, exponential::profile, 0.0),
-            Kernel::Matern { nu, scale } => radial(scale, matern::profile, *nu),
-            Kernel::RationalQuadratic { alpha, scale } => radial(scale, rational_quadratic::profile, *alpha),
-            Kernel::Cauchy { scale } => Form::Factors { width: scale, factor: cauchy::factor },
-            Kernel::Sinc { scale } => Form::Factors { width: scale, factor: sinc::factor },
-            Kernel::RadialSinc { scale } => radial(scale, sinc::profile, 0.0),
-            Kernel::Hat { width } => Form::Factors { width, factor: hat::factor },
-            Kernel::Chi2 => Form::Terms { term: chi2::term, profile: None },
-            Kernel::ExponentialChi2 { gamma } => {
-                let profile = Some(Profile { of: chi2::profile, parameter: *gamma });
-                Form::Terms { term: chi2::square, profile }
+            Kernel::Exponential { scale } => radial(scale, exponential::profile, exponential::slope, 0.0),
+            Kernel::Matern { nu, scale } => radial(scale, matern::profile, matern::slope, *nu),
+            Kernel::RationalQuadratic { alpha, scale } => {
+                radial(scale, rational_quadratic::profile, rational_quadratic::slope, *alpha)
             }
-            Kernel::Intersection => Form::Terms { term: intersection::term, profile: None },
+            Kernel::Cauchy { scale } => factors(scale, cauchy::factor, cauchy::slope),
+            Kernel::Sinc { scale } => factors(scale, sinc::factor, sinc::slope),
+            Kernel::RadialSinc { scale } => radial(scale, sinc::profile, sinc::profile_slope, 0.0),
+            Kernel::Hat { width } => factors(width, hat::factor, hat::slope),
+            Kernel::Chi2 => {
+                let term = Term { of: chi2::term, slope: chi2::term_slope, own_slope: 1.0 };
+                Form::Terms { term, profile: None }
+            }
+            Kernel::ExponentialChi2 { gamma } => {
+                let term = Term { of: chi2::square, slope: chi2::square_slope, own_slope: 0.0 };
+                let profile = Profile { of: chi2::profile, slope: chi2::slope, parameter: *gamma };
+                Form::Terms { term, profile: Some(profile) }
+            }
+            Kernel::Intersection => {
+                let term = Term { of: intersection::term, slope: intersection::slope, own_slope: 1.0 };
+                Form::Terms { term, profile: None }
+            }
             Kernel::ArcCosine { order } => Form::Inner(Inner::ArcCosine { order: *order }),
             _ => return None,
         })
@@ -167,19 +214,20 @@ impl Kernel {
                 inner.value(pairs.map(|(_, a, b)| a * b).sum(), 0.0, 0.0)
             }
             Form::Inner(inner) => {
-                let (s, xx, yy) =
-                    pairs.fold((0.0, 0.0, 0.0), |(s, xx, yy), (_, a, b)| (s + a * b, xx + a * a, yy + b * b));
+                let (s, xx, yy) = products(pairs);
                 inner.value(s, xx, yy)
             }
             Form::Bilinear(form) => form.value(pairs),
             Form::Radial { width, profile } => profile.value(square(width, pairs)),
             Form::Absolute { width } => laplace::profile(absolute(width, pairs)),
-            Form::Factors { width, factor } => pairs.map(|(at, a, b)| factor(a, b, width.at(at))).product(),
+            Form::Factors { width, factor } => {
+                pairs.map(|(at, a, b)| (factor.of)(a, b, width.at(at))).product()
+            }
             Form::Symmetric { degree, repeated } => {
                 symmetric::value(pairs.map(|(_, a, b)| a * b), degree, repeated)
             }
             Form::Terms { term, profile } => {
-                let sum = pairs.map(|(_, a, b)| term(a, b)).sum();
+                let sum = pairs.map(|(_, a, b)| (term.of)(a, b)).sum();
                 profile.map_or(sum, |profile| profile.value(sum))
             }
         }
@@ -261,8 +309,13 @@ impl Function {
     }
 }
 
+/// x·y, ‖x‖² and ‖y‖².
+pub(super) fn products(pairs: impl Iterator<Item = (usize, f64, f64)>) -> (f64, f64, f64) {
+    pairs.fold((0.0, 0.0, 0.0), |(s, xx, yy), (_, a, b)| (s + a * b, xx + a * a, yy + b * b))
+}
+
 /// Σ ((xⱼ − yⱼ)/sⱼ)².
-fn square(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+pub(super) fn square(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
     match width {
         Width::One(width) => pairs.map(|(_, a, b)| (a - b) * (a - b)).sum::<f64>() / (width * width),
         Width::Each(widths) => pairs.map(|(at, a, b)| ((a - b) / widths[at]).powi(2)).sum(),
@@ -270,7 +323,7 @@ fn square(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 
 }
 
 /// Σ |xⱼ − yⱼ|/sⱼ.
-fn absolute(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+pub(super) fn absolute(width: &Width, pairs: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
     match width {
         Width::One(width) => pairs.map(|(_, a, b)| (a - b).abs()).sum::<f64>() / width,
         Width::Each(widths) => pairs.map(|(at, a, b)| ((a - b) / widths[at]).abs()).sum(),

@@ -6,6 +6,7 @@
 //! - `liftings`: explicit features, and the way back from a separator to a ball
 //! - `sketches`: polynomials in few features: means, variances, what the compiler makes of them
 //! - `projections`: the same for random projections, and their theorems
+//! - `gradients`: derivatives of kernels against differences of their values, and at corners
 //! - `oracle`: against naive code
 //! - `losses`: linear models under every loss
 //! - `exact_ridge`: ridge with the exact kernel: against elimination, refitting, features and scikit-learn
@@ -26,6 +27,7 @@ mod certificates;
 mod compile;
 mod exact_ridge;
 mod golden;
+mod gradients;
 mod hostile;
 mod input;
 mod kernels;
