@@ -136,6 +136,7 @@ class Model:
         tolerance: float | None = None,
         budget: float | None = None,
         solver: str = "auto",
+        metric: str = "auto",
         start: Model | None = None,
         deviation: bool = False,
         held_out: float | None = None,
@@ -162,6 +163,7 @@ class Model:
         standardize: bool = True,
         budget: float | None = None,
         solver: str = "auto",
+        metric: str = "auto",
         deviation: bool = False,
         threads: int = 0,
     ) -> tuple[str, str]: ...
@@ -217,6 +219,11 @@ class Model:
     def seed(self) -> int: ...
     @property
     def standardized(self) -> bool: ...
+    @property
+    def metric(self) -> str: ...
+    def metric_parts(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None: ...
     @property
     def regularization(self) -> float | None: ...
     @property

@@ -114,6 +114,7 @@ class _KernelLearner(SavedModel):
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "solver": [StrOptions({"auto", "gram", "cg"})],
+        "metric": [StrOptions({"auto", "none", "diagonal", "full"})],
         "warm_start": ["boolean"],
         "held_out": [Interval(Real, 0, 1, closed="neither"), None],
         "verbose": ["verbose"],
@@ -130,6 +131,7 @@ class _KernelLearner(SavedModel):
             "regularization": "cv" if model.folds > 1 else model.regularization,
             "folds": model.folds if model.folds > 1 else 5,
             "standardize": model.standardized,
+            "metric": model.metric,
             "held_out": model.held_out_share,
             "random_state": model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
         }
@@ -170,6 +172,7 @@ class _KernelLearner(SavedModel):
             budget=None if self.budget is None else float(self.budget),
             # Probabilities of scores are made of sums.
             solver="gram" if self.solver == "auto" and getattr(self, "probability", False) else self.solver,
+            metric=self.metric,
             deviation=bool(getattr(self, "deviation", False)),
             threads=threads_of(self.n_jobs),
         )
@@ -200,6 +203,7 @@ class _KernelLearner(SavedModel):
             tolerance=float(self.tol),
             budget=None if self.budget is None else float(self.budget),
             solver=self.solver,
+            metric=self.metric,
             start=getattr(self, "_model", None) if self.warm_start else None,
             deviation=bool(getattr(self, "deviation", False)),
             held_out=None if self.held_out is None else float(self.held_out),
@@ -213,6 +217,8 @@ class _KernelLearner(SavedModel):
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""
         self._model = model
+        parts = model.metric_parts() or (None,) * 4
+        self.metric_, self.feature_importances_, self.metric_directions_, self.metric_shares_ = parts
         self.coef_ = model.coefficients
         self.intercept_ = model.intercept
         self.lambda_ = model.regularization
@@ -288,6 +294,9 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
     solver : {"auto", "gram", "cg"}, default="auto"
         How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep features where they are few, make them anew
         in every step where not, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost more.
+    metric : {"auto", "none", "diagonal", "full"}, default="auto"
+        How rows are compared: as columns are scaled; by a learnt factor for each column; by a learnt matrix, along the directions in which the fitted function changes;
+        ``"auto"`` learns one where the kernel is left open, and takes it if rows that it has not seen are predicted better. It is learnt from a sample of the rows.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     deviation : bool, default=False
@@ -332,6 +341,14 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Features, D.
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
+    metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
+        The matrix by which scaled rows are multiplied, where a metric was learnt.
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        What part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+    metric_directions_ : ndarray of shape (n_directions, n_features_in_) or None
+        The leading directions of the gradient, unit vectors.
+    metric_shares_ : ndarray of shape (n_directions,) or None
+        What part of its mean square each has.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
     n_held_out_ : int or None
@@ -387,6 +404,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         tol=1e-4,
         budget=None,
         solver="auto",
+        metric="auto",
         warm_start=False,
         deviation=False,
         held_out=None,
@@ -407,6 +425,7 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         self.tol = tol
         self.budget = budget
         self.solver = solver
+        self.metric = metric
         self.warm_start = warm_start
         self.deviation = deviation
         self.held_out = held_out
@@ -624,6 +643,9 @@ class KernelClassifier(Classifies, _KernelLearner):
     solver : {"auto", "gram", "cg"}, default="auto"
         How squares are minimised: by sums of D² numbers, in one pass over the rows; by conjugate gradients, which keep features where they are few, make them anew
         in every step where not, and choose λ by the error on one left-out part of ``folds``; ``"auto"`` takes sums unless they do not fit into memory or cost more.
+    metric : {"auto", "none", "diagonal", "full"}, default="auto"
+        How rows are compared: as columns are scaled; by a learnt factor for each column; by a learnt matrix, along the directions in which the fitted function changes;
+        ``"auto"`` learns one where the kernel is left open, and takes it if rows that it has not seen are predicted better. It is learnt from a sample of the rows.
     warm_start : bool, default=False
         Whether a fit goes on from the coefficients of the one before, if its features are the same; under other losses than ridge and hinge.
     probability : bool, default=False
@@ -673,6 +695,14 @@ class KernelClassifier(Classifies, _KernelLearner):
         Features, D.
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
+    metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
+        The matrix by which scaled rows are multiplied, where a metric was learnt.
+    feature_importances_ : ndarray of shape (n_features_in_,) or None
+        What part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+    metric_directions_ : ndarray of shape (n_directions, n_features_in_) or None
+        The leading directions of the gradient, unit vectors.
+    metric_shares_ : ndarray of shape (n_directions,) or None
+        What part of its mean square each has.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
     n_held_out_ : int or None
@@ -732,6 +762,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         tol=1e-4,
         budget=None,
         solver="auto",
+        metric="auto",
         warm_start=False,
         probability=False,
         held_out=None,
@@ -753,6 +784,7 @@ class KernelClassifier(Classifies, _KernelLearner):
         self.tol = tol
         self.budget = budget
         self.solver = solver
+        self.metric = metric
         self.warm_start = warm_start
         self.probability = probability
         self.held_out = held_out

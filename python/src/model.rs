@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::Columns;
+use bochner::encode::{Columns, Form, Metric};
 use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
@@ -20,6 +20,14 @@ use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::rows::{AnyTable, array, view};
 
+/// L, the part of each column, the leading directions, and their parts.
+type MetricParts<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
 /// A regression or classification on features, with its certificate.
 #[pyclass(frozen, module = "bochner._core")]
 pub(crate) struct Model {
@@ -36,7 +44,7 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (
         rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, tolerance=None, budget=None, solver="auto", start=None, deviation=false, held_out=None, calibrate=false,
+        folds=5, standardize=true, tolerance=None, budget=None, solver="auto", metric="auto", start=None, deviation=false, held_out=None, calibrate=false,
         columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
@@ -56,6 +64,7 @@ impl Model {
         tolerance: Option<f64>,
         budget: Option<f64>,
         solver: &str,
+        metric: &str,
         start: Option<PyRef<'_, Model>>,
         deviation: bool,
         held_out: Option<f64>,
@@ -79,6 +88,7 @@ impl Model {
             budget,
             uncertainty: Uncertainty { deviation, held_out, calibrated: calibrate },
             solver: solver.parse().map_err(to_python)?,
+            metric: metric.parse().map_err(to_python)?,
         };
         let auto = match &columns {
             Some(names) => auto.bind(names).map_err(to_python)?,
@@ -101,7 +111,7 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (
         *, rows, columns, entries, scalar_bytes, outputs, kernel, method=None, features=None, loss="ridge", regularization=None, folds=5,
-        standardize=true, budget=None, solver="auto", deviation=false, threads=0
+        standardize=true, budget=None, solver="auto", metric="auto", deviation=false, threads=0
     ))]
     fn forecast(
         py: Python<'_>,
@@ -119,6 +129,7 @@ impl Model {
         standardize: bool,
         budget: Option<f64>,
         solver: &str,
+        metric: &str,
         deviation: bool,
         threads: usize,
     ) -> PyResult<(String, String)> {
@@ -131,6 +142,7 @@ impl Model {
             standardise: standardize,
             budget,
             solver: solver.parse().map_err(to_python)?,
+            metric: metric.parse().map_err(to_python)?,
             uncertainty: Uncertainty { deviation, ..Uncertainty::default() },
             ..Auto::default()
         };
@@ -311,6 +323,28 @@ impl Model {
     #[getter]
     fn standardized(&self) -> bool {
         self.inner.encoder().scaling().is_some()
+    }
+
+    /// "none", "diagonal" or "full": the form of the learnt metric.
+    #[getter]
+    fn metric(&self) -> &'static str {
+        match self.inner.encoder().metric().map(Metric::form) {
+            None => "none",
+            Some(Form::Diagonal) => "diagonal",
+            Some(Form::Full) => "full",
+        }
+    }
+
+    /// Of the learnt metric: L, by which rows are multiplied; the part of each column, and the leading directions with theirs. None without one.
+    fn metric_parts<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<MetricParts<'py>>> {
+        let Some(metric) = self.inner.encoder().metric() else { return Ok(None) };
+        let importances = PyArray1::from_slice(py, metric.importances());
+        let shares = PyArray1::from_slice(py, metric.shares());
+        let directions = array(py, metric.directions().clone())?;
+        Ok(Some((array(py, metric.matrix())?, importances, directions, shares)))
     }
 
     /// λ, given or chosen; none for a map alone.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bochner::encode::{Declared, Precision, Task};
-use bochner::{Choice, Kernel, KernelChoice, Loss, Nonzeros, Solver};
+use bochner::{Choice, Kernel, KernelChoice, Loss, MetricChoice, Nonzeros, Solver};
 use bochner_io::{FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -143,6 +143,9 @@ pub(crate) struct LearnArgs {
     /// How squares are minimised: gram, by sums of D² numbers in one pass; cg, by conjugate gradients, which keep features where they are few and read the rows in every step where not; auto, by sums unless these do not fit or cost more
     #[arg(long, default_value = "auto")]
     pub(crate) solver: Solver,
+    /// How rows are compared: auto, along directions learnt from the data where that predicts better; diagonal, by a learnt factor for each column; full, by a learnt matrix; none, as columns are scaled
+    #[arg(long, default_value = "auto")]
+    pub(crate) metric: MetricChoice,
     /// Number of features D: more is closer to the kernel; time grows with D² [default: doubled while the error on left-out rows falls; 256 grids for binning]
     #[arg(long, short = 'D', value_name = "D")]
     pub(crate) features: Option<usize>,
@@ -150,7 +153,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "TIME", value_parser = value::seconds)]
     pub(crate) budget: Option<f64>,
     /// A plan, or a model whose plan to take: with the same rows it gives the same model again
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "features", "budget", "lambda", "folds", "seed", "loss", "precision", "no_standardise", "map", "landmarks", "nonzeros", "unsigned", "solver", "held_out", "deviation", "calibrate"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "features", "budget", "lambda", "folds", "seed", "loss", "precision", "no_standardise", "map", "landmarks", "nonzeros", "unsigned", "solver", "metric", "held_out", "deviation", "calibrate"])]
     pub(crate) plan: Option<PathBuf>,
     /// Regularisation λ in (1/n)Σ loss + λ‖w‖² [default: chosen by cross-validation]
     #[arg(long, value_name = "L", value_parser = value::positive, allow_negative_numbers = true, conflicts_with = "folds")]

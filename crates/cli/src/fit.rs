@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bochner::encode::Task;
+use bochner::encode::{Columns, Task};
 use bochner::{Auto, Event, KernelChoice, Labels, Loss, Model};
 use serde::Serialize;
 
@@ -143,6 +143,11 @@ impl Summary {
             ("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))),
             self.report.map(),
         ];
+        let names = match model.encoder().columns() {
+            Columns::Named { names } => Some(names.as_slice()),
+            _ => None,
+        };
+        lines.splice(4..4, self.report.metric(names));
         lines.splice(2..2, self.report.texts());
         lines.extend(self.report.enough());
         lines.extend(self.report.training());

@@ -67,6 +67,7 @@ impl Job {
                 tolerance: None,
                 budget: args.budget,
                 solver: args.solver,
+                metric: args.metric,
                 seed: args.seed,
                 lambda: match (args.lambda, args.folds) {
                     (Some(value), _) => Lambda::Given { value },

@@ -78,6 +78,7 @@ impl Found {
             report.map(),
             ("seed", report.seed.to_string()),
         ];
+        lines.splice(4..4, report.metric(self.names.as_deref()));
         lines.splice(3..3, report.texts());
         if let Some(training) = &report.training {
             lines.push(("rows", text::count(training.rows)));

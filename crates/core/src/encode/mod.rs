@@ -243,6 +243,27 @@ impl Encoder {
         self.metric.as_ref()
     }
 
+    /// How much each source column matters, by its name, the most first: its part of the mean square of the gradient that the metric was learnt from. What a text was hashed to is summed. None without a metric.
+    pub fn importances(&self) -> Option<Vec<(String, f64)>> {
+        let shares = self.metric.as_ref()?.importances();
+        let mut named: Vec<(String, f64)> = match &self.columns {
+            Columns::Named { names } => names.iter().cloned().zip(shares.iter().copied()).collect(),
+            Columns::Texts { numbers, texts } => {
+                let mut at = numbers.len();
+                let summed = texts.iter().map(|text| {
+                    let start = at;
+                    at += text.sequence.width;
+                    (text.name.clone(), shares[start..at].iter().sum())
+                });
+                let numbers = numbers.iter().cloned().zip(shares.iter().copied());
+                numbers.chain(summed).collect()
+            }
+            _ => shares.iter().enumerate().map(|(j, share)| (format!("x{j}"), *share)).collect(),
+        };
+        named.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Some(named)
+    }
+
     /// Rows as the map takes them: scaled, then stretched; none if they are so already.
     pub(crate) fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
         let scaled = self.scaling.as_ref().map(|scaling| scaling.rows::<T, T>(rows));

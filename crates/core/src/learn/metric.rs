@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::ground::{Ground, Placed, Setting, Stretched, gained};
+use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE, gained};
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
 use crate::encode::{Form, Metric, Stretch};
@@ -175,9 +175,10 @@ struct State {
 }
 
 /// A step before it is made on all rows.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Move {
     Screen,
+    Columns(Vec<usize>),
     Gradients { at: Setting, stretch: Stretch },
 }
 
@@ -210,7 +211,7 @@ impl<'a> MetricSearch<'a> {
         }
         let (engine, phase) = (self.engine, "metric");
         engine.tell(&Event::Started { phase })?;
-        let ground = Ground::new(engine, self.sample, self.loss, self.seed, None);
+        let ground = self.ground(WHOLE);
         let first = self.first(&ground)?;
         trials.push(self.trial(&ground, &first)?);
         let mut ends: Vec<State> = Vec::new();
@@ -220,6 +221,10 @@ impl<'a> MetricSearch<'a> {
             }
             ends.extend(self.path(&ground, &first, form, &mut trials)?);
         }
+        // A few columns by themselves may be all that there is to find.
+        if ends.is_empty() && !first.moves.is_empty() {
+            ends.push(first);
+        }
         let best = if families.is_empty() {
             ends.into_iter().min_by(|a, b| a.at.error.total_cmp(&b.at.error)).map(|end| (end, None))
         } else {
@@ -227,8 +232,18 @@ impl<'a> MetricSearch<'a> {
         };
         engine.tell(&Event::Finished { phase })?;
         let Some((end, family)) = best else { return Ok((None, trials)) };
-        let path = MetricPath { features: ground.features, steps: self.on_all(&ground, &end.moves)? };
-        let Some(metric) = self.walked(&ground, &path.steps)? else { return Ok((None, trials)) };
+        let step = |step: Move| {
+            Ok(match step {
+                Move::Screen => MetricStep::Columns { columns: screen::columns(&ground, None)? },
+                Move::Columns(columns) => MetricStep::Columns { columns },
+                Move::Gradients { at: Setting { factor, lambda, .. }, stretch } => {
+                    MetricStep::Gradients { factor, lambda, stretch }
+                }
+            })
+        };
+        let steps = end.moves.into_iter().map(step).collect::<Result<_>>()?;
+        let path = MetricPath { features: ground.features, steps };
+        let Some(metric) = self.replayed(&path)? else { return Ok((None, trials)) };
         let kernel = match family {
             None => None,
             Some((family, factor)) => {
@@ -264,7 +279,6 @@ impl<'a> MetricSearch<'a> {
             trials.push(self.trial(ground, &next)?);
             end = Some(next);
         }
-        // A few columns by themselves may be all that there is to find.
         Ok(end)
     }
 
@@ -277,24 +291,35 @@ impl<'a> MetricSearch<'a> {
         without: &Kernel,
         trials: &mut Vec<Trial>,
     ) -> Result<Option<(State, Option<(Family, f64)>)>> {
-        let mut best: Option<(Setting, Vec<Stretched>, usize, Family)> = None;
+        let glance = self.ground(GLANCE);
+        let mut best: Option<(Setting, usize, Family)> = None;
         for (number, end) in ends.iter().enumerate() {
             for &family in families {
                 if best.is_some() && self.clock.is_past(0.5) {
                     break;
                 }
-                let stretched = self.placed(ground, &end.metrics, &Placed::Median(family.unit()))?;
+                let stretched = self.placed(&glance, &end.metrics, &Placed::Median(family.unit()), 0)?;
                 let from = if family == Family::Gaussian { end.at.factor } else { 1.0 };
-                let at = ground.tuned(&stretched, from)?;
+                let at = glance.tuned(&stretched, from)?;
                 if best.as_ref().is_none_or(|(best, ..)| at.error < best.error) {
-                    best = Some((at, stretched, number, family));
+                    best = Some((at, number, family));
                 }
             }
         }
-        let Some((at, stretched, number, family)) = best else { return Ok(None) };
-        let plain = self.placed(ground, &vec![None; ground.judges], &Placed::Given(without.clone()))?;
+        let Some((at, number, family)) = best else { return Ok(None) };
+        let placed = Placed::Median(family.unit());
+        let at = ground.tuned(&self.placed(ground, &ends[number].metrics, &placed, 0)?, at.factor)?;
+        // Those that chose are no judges of the choice.
+        let others = ground.judges..2 * ground.judges;
+        let metrics = others
+            .clone()
+            .map(|part| self.walked(ground, &ends[number].moves, Some(part)))
+            .collect::<Result<Vec<_>>>()?;
+        let stretched = self.placed(ground, &metrics, &placed, others.start)?;
+        let after = ground.row_errors(&stretched, ground.judged(&stretched, at.factor)?)?;
+        let nothing = vec![None; metrics.len()];
+        let plain = self.placed(ground, &nothing, &Placed::Given(without.clone()), others.start)?;
         let before = ground.row_errors(&plain, ground.judged(&plain, 1.0)?)?;
-        let after = ground.row_errors(&stretched, at)?;
         let of = |errors: &[(f64, f64)], kernel: Kernel, rounds: usize| {
             let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
             let (error, deviation) = gained(errors, &nothing);
@@ -310,6 +335,7 @@ impl<'a> MetricSearch<'a> {
         trials.push(of(&before, without.clone(), 0));
         trials.push(of(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
         let (gain, deviation) = gained(&before, &after);
+        if std::env::var("METRIC").is_ok() { eprintln!("gain {:.2} SE, {:.4} of error; {} {}", gain/deviation, gain/trials[trials.len()-2].error, trials[trials.len()-2].kernel, trials[trials.len()-1].kernel); }
         let is_better = gain > CONFIDENCE * deviation && gain > WORTH * trials[trials.len() - 2].error;
         let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
         Ok(end.map(|end| (end, Some((family, at.factor)))))
@@ -321,16 +347,28 @@ impl<'a> MetricSearch<'a> {
         ground: &Ground<'a>,
         metrics: &[Option<Metric>],
         kernel: &Placed,
+        first: usize,
     ) -> Result<Vec<Stretched>> {
-        let each = metrics.iter().enumerate();
-        each.map(|(part, metric)| ground.at_landmarks(metric.as_ref(), kernel.clone(), Some(part))).collect()
+        let each = metrics.iter().zip(first..);
+        each.map(|(metric, part)| ground.at_landmarks(metric.as_ref(), kernel.clone(), Some(part))).collect()
     }
 
     /// The metric of a path.
     pub(super) fn replayed(&self, path: &MetricPath) -> Result<Option<Metric>> {
-        let mut ground = Ground::new(self.engine, self.sample, self.loss, self.seed, None);
+        let mut ground = self.ground(WHOLE);
         ground.features = path.features;
-        self.walked(&ground, &path.steps)
+        let step = |step: &MetricStep| match step {
+            MetricStep::Columns { columns } => Move::Columns(columns.clone()),
+            &MetricStep::Gradients { factor, lambda, stretch } => {
+                Move::Gradients { at: Setting { factor, lambda, error: f64::NAN }, stretch }
+            }
+        };
+        let moves: Vec<Move> = path.steps.iter().map(step).collect();
+        self.walked(&ground, &moves, None)
+    }
+
+    fn ground(&self, size: (usize, usize)) -> Ground<'a> {
+        Ground::new(self.engine, self.sample, self.loss, self.seed, size)
     }
 
     /// No metric, or that of a few columns where nothing is seen in all of them.
@@ -368,18 +406,18 @@ impl<'a> MetricSearch<'a> {
     fn round(&self, ground: &Ground<'a>, state: &State, form: Form) -> Result<Option<State>> {
         let last = state.moves.iter().rev().find_map(|step| match step {
             Move::Gradients { stretch, .. } => Some(*stretch),
-            Move::Screen => None,
+            Move::Screen | Move::Columns(_) => None,
         });
         let stretch = |power| Stretch { form, power, shrinkage: SHRINKAGE };
         let tries = last.map_or_else(|| vec![stretch(0.5), stretch(0.25)], |stretch| vec![stretch]);
         let gradients = (0..ground.judges)
             .map(|part| {
                 let (metric, stretched) = (state.metrics[part].as_ref(), &state.stretched[part]);
-                ground.gradients(metric, stretched, state.at, Some(part), self.nothing(form))
+                ground.gradients(metric, stretched, state.at, self.nothing(form))
             })
             .collect::<Result<Vec<_>>>()?;
         let mut best: Option<State> = None;
-        let consider = |stretch: Stretch, best: &mut Option<State>| -> Result<bool> {
+        let consider = |stretch: Stretch, from: f64, best: &mut Option<State>| -> Result<bool> {
             let metrics: Vec<Option<Metric>> =
                 gradients.iter().map(|gradients| Metric::new(gradients, stretch)).collect::<Result<_>>()?;
             // A constant has no gradients.
@@ -388,7 +426,7 @@ impl<'a> MetricSearch<'a> {
             }
             let mut moves = state.moves.clone();
             moves.push(Move::Gradients { at: state.at, stretch });
-            let tried = self.tuned(ground, metrics, moves, state.at.factor)?;
+            let tried = self.tuned(ground, metrics, moves, from)?;
             let is_best = best.as_ref().is_none_or(|best| tried.at.error < best.at.error);
             if is_best {
                 *best = Some(tried);
@@ -396,12 +434,12 @@ impl<'a> MetricSearch<'a> {
             Ok(is_best)
         };
         for stretch in tries {
-            consider(stretch, &mut best)?;
+            consider(stretch, state.at.factor, &mut best)?;
         }
-        let chosen = best.as_ref().and_then(|best| best.moves.last().copied());
-        if let (None, Some(Move::Gradients { stretch, .. })) = (last, chosen) {
+        let chosen = best.as_ref().and_then(|best| Some((best.at.factor, best.moves.last()?.clone())));
+        if let (None, Some((factor, Move::Gradients { stretch, .. }))) = (last, chosen) {
             for shrinkage in OTHERS {
-                if consider(Stretch { shrinkage, ..stretch }, &mut best)? {
+                if consider(Stretch { shrinkage, ..stretch }, factor, &mut best)? {
                     break;
                 }
             }
@@ -417,36 +455,21 @@ impl<'a> MetricSearch<'a> {
         }
     }
 
-    /// The steps to be made on all rows.
-    fn on_all(&self, ground: &Ground<'a>, moves: &[Move]) -> Result<Vec<MetricStep>> {
-        let step = |step: &Move| {
-            Ok(match *step {
-                Move::Screen => MetricStep::Columns { columns: screen::columns(ground, None)? },
-                Move::Gradients { at: Setting { factor, lambda, .. }, stretch } => {
-                    MetricStep::Gradients { factor, lambda, stretch }
-                }
-            })
-        };
-        moves.iter().map(step).collect()
-    }
-
-    /// The metric after some steps on all rows; none if there is nothing to stretch for.
-    fn walked(&self, ground: &Ground<'a>, steps: &[MetricStep]) -> Result<Option<Metric>> {
-        let mut metric = None;
-        for step in steps {
-            match step {
-                MetricStep::Columns { columns } => {
-                    metric = Some(Metric::of_chosen(self.sample.columns(), columns));
-                }
-                &MetricStep::Gradients { factor, lambda, stretch } => {
-                    let at = Setting { factor, lambda, error: f64::NAN };
+    /// The metric after some steps without a part, or on all rows; none if there is nothing to stretch for.
+    fn walked(&self, ground: &Ground<'a>, moves: &[Move], without: Option<usize>) -> Result<Option<Metric>> {
+        let (columns, mut metric) = (self.sample.columns(), None);
+        for step in moves {
+            metric = match step {
+                Move::Screen => Some(Metric::of_chosen(columns, &screen::columns(ground, without)?)),
+                Move::Columns(chosen) => Some(Metric::of_chosen(columns, chosen)),
+                &Move::Gradients { at, stretch } => {
                     let unit = Family::Gaussian.unit();
-                    let stretched = ground.stretched(metric.as_ref(), unit, None)?;
+                    let stretched = ground.stretched(metric.as_ref(), unit, without)?;
                     let nothing = self.nothing(stretch.form);
-                    let gradients = ground.gradients(metric.as_ref(), &stretched, at, None, nothing)?;
-                    metric = Metric::new(&gradients, stretch)?.or(metric);
+                    let gradients = ground.gradients(metric.as_ref(), &stretched, at, nothing)?;
+                    Metric::new(&gradients, stretch)?.or(metric)
                 }
-            }
+            };
         }
         Ok(metric)
     }
@@ -458,7 +481,7 @@ impl<'a> MetricSearch<'a> {
         Ok(Trial {
             kernel: state.stretched[0].kernel(state.at.factor),
             features: ground.features,
-            rows: self.sample.len() as u64,
+            rows: ground.weights.len() as u64,
             error,
             deviation,
             rounds: state.moves.len(),

@@ -3,7 +3,7 @@
 use bochner::solve::Hinge;
 use bochner::{
     Arrays, Auto, EngineSpec, Error, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels,
-    Lambda, Loss, MapSpec, Matrix, Method, Observer, Ridge, Rows, Solver, Target,
+    Lambda, Loss, MapSpec, Matrix, Method, MetricChoice, Observer, Ridge, Rows, Solver, Target,
 };
 use proptest::prelude::*;
 
@@ -300,6 +300,7 @@ proptest! {
             budget: None,
             uncertainty: bochner::Uncertainty { held_out: (seed % 5 < 2).then_some(0.4), ..Default::default() },
             solver: [bochner::Solver::Auto, bochner::Solver::Gram, bochner::Solver::cg()][seed as usize % 3],
+            metric: [MetricChoice::None, MetricChoice::Auto, MetricChoice::Diagonal, MetricChoice::Full][seed as usize % 4].clone(),
         };
         let codes = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(y[i] > 0.0)));
         let target = Target::Classes { labels: Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]) };

@@ -11,13 +11,20 @@ use crate::learn::tune::{anchored, features_of_turns, looked_at, sides};
 use crate::solve::{Normal, Path, Solution};
 use crate::stat::{Gradients, Gram, Sample};
 use crate::sweep::BLOCK;
-use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result};
+use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result, Scalar};
 
-/// Features of a fit.
-const FEATURES: usize = 1024;
+/// Features and rows of fits that a metric is learnt from and judged by, and of those that only compare families.
+pub(super) const WHOLE: (usize, usize) = (1024, 8192);
+pub(super) const GLANCE: (usize, usize) = (512, 4096);
 
-/// Rows in all parts of all rounds of judging, about: fewer rows are divided more often.
-const JUDGED: usize = 4096;
+/// Parts that rows are divided into.
+const PARTS: usize = 5;
+
+/// Rows that all parts that judge have together, about: of few rows, more parts do.
+const JUDGED: usize = 512;
+
+/// Widths beyond which double precision is needed, in median distances.
+const WIDE: f64 = 1.2;
 
 /// Rows whose gradients are taken.
 const SLOPES: usize = 4096;
@@ -31,9 +38,7 @@ pub(super) struct Ground<'a> {
     pub(super) seed: u64,
     /// Features of a fit.
     pub(super) features: usize,
-    /// Rows are divided into so many parts,
-    parts: usize,
-    /// of which the first few judge, each in its turn.
+    /// Parts that judge what is tried, each in its turn: the first ones. The next as many have the last word.
     pub(super) judges: usize,
 }
 
@@ -43,6 +48,8 @@ pub(super) struct Stretched {
     anchor: Kernel,
     rows: OwnedRows<f64>,
     made: Made,
+    /// The part that is not seen.
+    without: Option<usize>,
 }
 
 enum Made {
@@ -82,14 +89,13 @@ impl<'a> Ground<'a> {
         sample: &Sample,
         loss: Loss,
         seed: u64,
-        given: Option<usize>,
+        (features, rows): (usize, usize),
     ) -> Ground<'a> {
-        let count = sample.len();
+        let count = sample.len().min(rows);
         let (targets, weights) = sides(sample, count, loss);
-        let (features, _) = looked_at(FEATURES, count, count, given, engine.memory_limit());
-        let judges = (JUDGED / count.max(1)).clamp(1, 5);
-        let parts = judges.max(4);
-        Ground { engine, rows: sample.rows(count), targets, weights, seed, features, parts, judges }
+        let (features, _) = looked_at(features, count, count, None, engine.memory_limit());
+        let judges = (PARTS * JUDGED / count.max(1)).clamp(1, PARTS / 2);
+        Ground { engine, rows: sample.rows(count), targets, weights, seed, features, judges }
     }
 
     /// The variance of the targets, summed over outputs.
@@ -108,7 +114,7 @@ impl<'a> Ground<'a> {
 
     /// Whether row i is in a part.
     fn is_in(&self, i: usize, part: usize) -> bool {
-        i % self.parts == part
+        i % PARTS == part
     }
 
     /// Rows that a fit without a part may see.
@@ -130,7 +136,7 @@ impl<'a> Ground<'a> {
         // Kernels that are tried have Fourier pairs.
         let turns = self.engine.install(|| map.turns(&rows.view()));
         let turns = turns.unwrap_or_else(|| Matrix::zeros(self.weights.len(), 1));
-        Ok(Stretched { anchor, rows, made: Made::Turns(turns) })
+        Ok(Stretched { anchor, rows, made: Made::Turns(turns), without })
     }
 
     /// The same for kernel values at some of the rows that are seen: nearer to a kernel with heavy tails than as many Fourier features.
@@ -148,7 +154,7 @@ impl<'a> Ground<'a> {
         let mut landmarks = self.seen(without);
         landmarks.truncate(self.features);
         let made = Made::Landmarks(rows.view().taken(&landmarks));
-        Ok(Stretched { anchor, rows, made })
+        Ok(Stretched { anchor, rows, made, without })
     }
 
     fn moved(&self, metric: Option<&Metric>) -> Result<OwnedRows<f64>> {
@@ -179,7 +185,7 @@ impl<'a> Ground<'a> {
     }
 
     /// The sums of rows that are seen, and of those that are not.
-    fn sums(&self, z: &Matrix<f64>, without: Option<usize>) -> Gram {
+    fn sums<T: Scalar>(&self, z: &Matrix<T>, without: Option<usize>) -> Gram {
         let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
         let mut packed = Default::default();
         for start in (0..z.rows()).step_by(BLOCK) {
@@ -195,10 +201,16 @@ impl<'a> Ground<'a> {
     pub(super) fn judged(&self, stretched: &[Stretched], factor: f64) -> Result<Setting> {
         let grid: Vec<f64> = GRID.map(|e| 10f64.powf(f64::from(e) / 2.0)).collect();
         let (mut sums, mut weight) = (vec![0.0; grid.len()], 0.0);
-        for (part, stretched) in stretched.iter().enumerate() {
+        for stretched in stretched {
             self.engine.quiet().tell(&Event::Alive)?;
             let z = self.features(stretched, factor)?;
-            let gram = self.engine.install(|| self.sums(&z, Some(part)));
+            // Features of a wide kernel are nearly constant, and what they differ by needs all digits; others are compared in single precision, twice as fast.
+            let gram = if factor > WIDE {
+                self.engine.install(|| self.sums(&z, stretched.without))
+            } else {
+                let z = Matrix::from_fn(z.rows(), z.columns(), |i, j| z.row(i)[j] as f32);
+                self.engine.install(|| self.sums(&z, stretched.without))
+            };
             if !(gram.weight(0) > 0.0 && gram.weight(1) > 0.0) {
                 continue;
             }
@@ -258,11 +270,10 @@ impl<'a> Ground<'a> {
         metric: Option<&Metric>,
         stretched: &Stretched,
         at: Setting,
-        without: Option<usize>,
         mut gradients: Gradients,
     ) -> Result<Gradients> {
         let z = self.features(stretched, at.factor)?;
-        let Solution { coefficients, .. } = self.fit(&z, at.lambda, without)?;
+        let Solution { coefficients, .. } = self.fit(&z, at.lambda, stretched.without)?;
         let half = z.columns() / 2;
         // Cosines first, then sines; a map has them in pairs.
         let pairs = Matrix::from_fn(coefficients.columns(), 2 * half, |o, j| {
@@ -270,7 +281,7 @@ impl<'a> Ground<'a> {
         });
         let kernel = stretched.kernel(at.factor);
         let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(kernel) };
-        let mut seen = self.seen(without);
+        let mut seen = self.seen(stretched.without);
         seen.truncate(SLOPES);
         self.engine.install(|| {
             let rows = stretched.rows.view();
@@ -287,10 +298,11 @@ impl<'a> Ground<'a> {
     /// The squared error of each row of the parts that judge, with its weight, in order.
     pub(super) fn row_errors(&self, stretched: &[Stretched], at: Setting) -> Result<Vec<(f64, f64)>> {
         let mut errors = Vec::new();
-        for (part, stretched) in stretched.iter().enumerate() {
+        for stretched in stretched {
             let z = self.features(stretched, at.factor)?;
-            let Solution { coefficients, intercept } = self.fit(&z, at.lambda, Some(part))?;
-            let rows: Vec<usize> = (0..self.weights.len()).filter(|&i| self.is_in(i, part)).collect();
+            let Solution { coefficients, intercept } = self.fit(&z, at.lambda, stretched.without)?;
+            let is_judged = |i: &usize| stretched.without.is_some_and(|part| self.is_in(*i, part));
+            let rows: Vec<usize> = (0..self.weights.len()).filter(is_judged).collect();
             let of_row = |&i: &usize| {
                 let error = |(o, y): (usize, &f64)| {
                     let each = z.row(i).iter().enumerate();
