@@ -336,10 +336,7 @@ impl Model {
     }
 
     /// Of the learnt metric: L, by which rows are multiplied; the part of each column, and the leading directions with theirs. None without one.
-    fn metric_parts<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<MetricParts<'py>>> {
+    fn metric_parts<'py>(&self, py: Python<'py>) -> PyResult<Option<MetricParts<'py>>> {
         let Some(metric) = self.inner.encoder().metric() else { return Ok(None) };
         let importances = PyArray1::from_slice(py, metric.importances());
         let shares = PyArray1::from_slice(py, metric.shares());

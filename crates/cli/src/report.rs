@@ -6,7 +6,7 @@ use bochner::learn::Enough;
 use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
 use bochner::solve::Stop;
-use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, MetricChoice, Method, Model};
+use bochner::{Bins, FourierForm, FrequencyDraw, Head, Kernel, Method, MetricChoice, Model};
 use serde::Serialize;
 
 use crate::text;
@@ -250,9 +250,11 @@ impl MetricReport {
         /// Columns, directions, and columns of a direction that are shown.
         const SHOWN: (usize, usize, usize) = (6, 3, 4);
         let percent = |share: f64| format!("{} %", text::significant(100.0 * share, 2));
-        let columns = self.importances.iter().take(SHOWN.0).map(|(name, share)| {
-            format!("{} {}", text::shortened(name, 20), percent(*share))
-        });
+        let columns = self
+            .importances
+            .iter()
+            .take(SHOWN.0)
+            .map(|(name, share)| format!("{} {}", text::shortened(name, 20), percent(*share)));
         let form = match self.form {
             Form::Diagonal => "a factor for each column",
             Form::Full => "a matrix",
@@ -260,12 +262,14 @@ impl MetricReport {
         let steps = text::counted(self.steps as u64, "step", "steps");
         let more = if self.importances.len() > SHOWN.0 { ", …" } else { "" };
         let list = columns.collect::<Vec<_>>().join(", ");
-        let mut lines = vec![("metric", format!("{form}, learnt in {steps}")), ("", format!("matters: {list}{more}"))];
+        let mut lines =
+            vec![("metric", format!("{form}, learnt in {steps}")), ("", format!("matters: {list}{more}"))];
         if self.form == Form::Full {
             for (direction, share) in self.directions.iter().zip(&self.shares).take(SHOWN.1) {
                 let mut order: Vec<usize> = (0..direction.len()).collect();
                 order.sort_by(|a, b| direction[*b].abs().total_cmp(&direction[*a].abs()));
-                let name = |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or(format!("x{j}"));
+                let name =
+                    |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or(format!("x{j}"));
                 let term = |&j: &usize| {
                     format!("{}·{}", text::significant(direction[j], 2), text::shortened(&name(j), 20))
                 };

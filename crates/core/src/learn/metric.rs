@@ -335,7 +335,6 @@ impl<'a> MetricSearch<'a> {
         trials.push(of(&before, without.clone(), 0));
         trials.push(of(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
         let (gain, deviation) = gained(&before, &after);
-        if std::env::var("METRIC").is_ok() { eprintln!("gain {:.2} SE, {:.4} of error; {} {}", gain/deviation, gain/trials[trials.len()-2].error, trials[trials.len()-2].kernel, trials[trials.len()-1].kernel); }
         let is_better = gain > CONFIDENCE * deviation && gain > WORTH * trials[trials.len() - 2].error;
         let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
         Ok(end.map(|end| (end, Some((family, at.factor)))))

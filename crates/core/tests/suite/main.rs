@@ -35,6 +35,7 @@ mod laws;
 mod liftings;
 mod losses;
 mod maps;
+mod metric;
 mod oracle;
 mod passes;
 mod projections;

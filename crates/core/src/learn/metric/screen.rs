@@ -61,7 +61,7 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
             .map(|(a, b)| [order[a], order[b]])
             .collect();
         let errors =
-            pairs.par_iter().map(|pair| Ok(of_y(&probe.errors(pair, 64)?))).collect::<Result<Vec<f64>>>()?;
+            pairs.par_iter().map(|pair| Ok(of_y(&probe.errors(pair, 96)?))).collect::<Result<Vec<f64>>>()?;
         let best = (0..pairs.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
         let Some(best) = best else { return Ok(vec![0]) };
         let (mut chosen, mut error) = (pairs[best].to_vec(), errors[best]);
@@ -92,35 +92,38 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// The squared error of each target on every fourth row, fitted to the others by some columns.
+    /// The squared error of each target on every fourth row, fitted to the others by some columns, at the better of two widths.
     fn errors(&self, columns: &[usize], features: usize) -> Result<Vec<f64>> {
+        /// In deviations of the columns' sum.
+        const WIDTHS: [f64; 2] = [1.0, 0.3];
+        if columns.is_empty() {
+            return self.errors_of(&Matrix::zeros(self.targets.rows(), 1));
+        }
+        let rows =
+            Matrix::from_fn(self.targets.rows(), columns.len(), |i, at| self.table.row(columns[at])[i]);
+        let mut best = vec![f64::INFINITY; self.targets.columns()];
+        for width in WIDTHS {
+            let kernel = Kernel::gaussian(width * (columns.len() as f64).sqrt());
+            let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(kernel) };
+            let map = spec.build(columns.len())?;
+            let mut z = Matrix::zeros(rows.rows(), map.output_dim());
+            map.apply(&Rows::from(&rows), z.as_mut_slice());
+            best.iter_mut().zip(self.errors_of(&z)?).for_each(|(best, error)| *best = best.min(error));
+        }
+        Ok(best)
+    }
+
+    fn errors_of(&self, z: &Matrix<f64>) -> Result<Vec<f64>> {
         /// λ of these fits.
         const LAMBDAS: [f64; 3] = [1e-5, 1e-3, 1e-1];
-        let count = self.targets.rows();
-        let outputs = self.targets.columns();
-        let rows = Matrix::from_fn(count, columns.len(), |i, at| self.table.row(columns[at])[i]);
-        let z = if columns.is_empty() {
-            Matrix::zeros(count, 1)
-        } else {
-            let spec = MapSpec {
-                features,
-                seed: self.seed,
-                ..MapSpec::auto(Kernel::gaussian((columns.len() as f64).sqrt()))
-            };
-            let map = spec.build(columns.len())?;
-            let mut z = Matrix::zeros(count, map.output_dim());
-            map.apply(&Rows::from(&rows), z.as_mut_slice());
-            z
-        };
-        let mut errors = vec![f64::INFINITY; outputs];
-        for o in 0..outputs {
-            let targets = Matrix::from_fn(count, 1, |i, _| self.targets.row(i)[o]);
+        let fold = |i: usize| usize::from(i % 4 == 3);
+        let of_target = |o: usize| {
+            let targets = Matrix::from_fn(z.rows(), 1, |i, _| self.targets.row(i)[o]);
             let mut gram = Gram::zero(z.columns(), 1, 2);
-            let fold = |i: usize| usize::from(i % 4 == 3);
             gram.absorb(z.view(), targets.view(), |i| self.weights[i], fold, &mut Default::default());
             let path = Path::new(Normal::new(gram.only(0), true), &|_| Ok(()))?;
-            errors[o] = path.errors(&LAMBDAS, &gram.only(1)).into_iter().fold(f64::INFINITY, f64::min);
-        }
-        Ok(errors)
+            Ok(path.errors(&LAMBDAS, &gram.only(1)).into_iter().fold(f64::INFINITY, f64::min))
+        };
+        (0..self.targets.columns()).map(of_target).collect()
     }
 }
