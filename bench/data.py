@@ -59,3 +59,32 @@ def load(folder, name, most=None, seed=0):
         chosen = rng.permutation(len(x))[:most]
         x, y = x[chosen], y[chosen]
     return x, y, new, known
+
+
+def mixed(folder, name, most=None, seed=0, is_coded=False):
+    """As load, for tables with columns of texts: coded by their order, or as 0 and 1 for each value."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    if (Path(folder) / f"{name}.csv.gz").exists():
+        table = pd.read_csv(Path(folder) / f"{name}.csv.gz")
+        order = rng.permutation(len(table))
+        cut = len(table) * 4 // 5
+        parts = table.iloc[order[:cut]], table.iloc[order[cut:]]
+    else:
+        parts = tuple(pd.read_csv(Path(folder) / f"{name}.{part}.csv.gz") for part in ("train", "test"))
+    train, test = parts
+    if most is not None and len(train) > most:
+        train = train.iloc[rng.permutation(len(train))[:most]]
+    whole = pd.concat([train, test])
+    y = whole.pop("target")
+    if y.dtype == object:
+        y = pd.Series(pd.factorize(y, sort=True)[0])
+    texts = [column for column in whole if not pd.api.types.is_numeric_dtype(whole[column])]
+    if is_coded:
+        for column in texts:
+            whole[column] = pd.factorize(whole[column], sort=True)[0]
+    else:
+        whole = pd.get_dummies(whole, columns=texts)
+    x, y = whole.to_numpy(np.float64), y.to_numpy()
+    return x[: len(train)], y[: len(train)], x[len(train) :], y[len(train) :]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in its helpers too")]
 
 mod kernel;
+mod metric;
 mod npy;
 mod plan;
 mod sequence;

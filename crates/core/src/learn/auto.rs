@@ -293,17 +293,14 @@ impl Auto {
         let (plain, mut trials) = self.with_kernel(engine, &sample, precision, clock)?;
         let without = Auto { metric: MetricChoice::None, ..plain };
         let is_open = !matches!(self.kernel, KernelChoice::Given(_));
-        let is_wanted = match self.metric {
-            MetricChoice::None | MetricChoice::Learned(_) => false,
-            MetricChoice::Auto => is_open && !clock.is_past(0.3),
-            MetricChoice::Diagonal | MetricChoice::Full => true,
-        };
+        let is_forced = matches!(self.metric, MetricChoice::Diagonal | MetricChoice::Full);
+        let is_wanted = self.may_be_stretched(known.columns()) && (is_forced || !clock.is_past(0.3));
         let families = if is_open { self.families() } else { Vec::new() };
         let (found, more) =
             if is_wanted { search.best(&families, &without.anchor())? } else { (None, Vec::new()) };
         trials.extend(more);
         let Some(Found { metric, path, kernel }) = found else {
-            if let MetricChoice::Diagonal | MetricChoice::Full = self.metric {
+            if is_forced {
                 let text = "no metric was learnt: there are too few rows or columns, or the target does not change with them";
                 engine.tell(&Event::Warning { text })?;
             }
@@ -454,6 +451,13 @@ impl Auto {
                 what: "a map of a kernel without its width".to_owned(),
                 reason: "there is no target to tune it for",
                 instead: "give it, as in gaussian(sigma=2)",
+            });
+        }
+        if !matches!(self.metric, MetricChoice::None | MetricChoice::Auto) {
+            return Err(Error::Unsupported {
+                what: "a metric for a map alone".to_owned(),
+                reason: "there is no target to learn it for",
+                instead: "fit a model, or take the metric none",
             });
         }
         let spec = self.spec();

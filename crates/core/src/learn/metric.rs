@@ -19,6 +19,7 @@ use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE, gained};
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
 use crate::encode::{Form, Metric, Stretch};
+use crate::plan::{Machine, cubic};
 use crate::stat::{Gradients, Sample};
 use crate::{Engine, Error, Event, Kernel, Loss, Result};
 
@@ -180,6 +181,23 @@ enum Move {
     Screen,
     Columns(Vec<usize>),
     Gradients { at: Setting, stretch: Stretch },
+}
+
+/// Seconds that the search takes, about: forty fits at full size, as many at a glance.
+pub(super) fn seconds(rows: u64, machine: &Machine) -> f64 {
+    let rates = &machine.double;
+    let fit = |(features, most): (usize, usize)| {
+        let (n, d) = (rows.min(most as u64) as f64, (features as f64).min(rows as f64 / 2.0));
+        n * d / rates.features + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
+    };
+    40.0 * (fit(WHOLE) + fit(GLANCE))
+}
+
+/// Bytes that it takes beside those of one look: phases of three metrics more.
+pub(super) fn bytes(rows: u64) -> u64 {
+    let (features, most) = WHOLE;
+    let rows = rows.min(most as u64);
+    3 * rows * 4 * (features as u64).min(rows)
 }
 
 /// The rows of a sample that a metric is learnt from.

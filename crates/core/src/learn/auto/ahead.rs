@@ -1,6 +1,6 @@
 //! What can be told before the rows are read: whether a fit is in order, what it costs, how long it takes.
 
-use super::{Auto, KernelChoice, MetricChoice, Sizes};
+use super::{Auto, KernelChoice, MetricChoice, Sizes, metric};
 use crate::certify::capacity;
 use crate::learn::tune::{Outlook, search_bytes, search_seconds};
 use crate::plan::{Cost, Machine};
@@ -96,15 +96,31 @@ impl Auto {
         });
         let fits = fits.collect::<Result<Vec<_>>>()?;
         let entries = entries_of_a_row(source);
-        let (search, bytes) = match self.kernel {
+        let looked = rows.min(sampled as u64);
+        let (mut search, mut bytes) = match self.kernel {
             KernelChoice::Given(_) => (0.0, 0),
             _ => (
-                search_seconds(self.families().len(), rows.min(sampled as u64), entries, machine),
-                search_bytes(self.features, rows.min(sampled as u64), entries, limit),
+                search_seconds(self.families().len(), looked, entries, machine),
+                search_bytes(self.features, looked, entries, limit),
             ),
         };
+        if self.may_be_stretched(source.input_dim()) {
+            search += metric::seconds(looked, machine);
+            bytes =
+                bytes.max(search_bytes(None, looked, entries, limit)).saturating_add(metric::bytes(looked));
+        }
         let (memory_limit, budget) = (limit, self.budget);
         Ok(Outlook { rows, search, search_bytes: bytes, fits, memory_limit, budget })
+    }
+
+    /// Whether a metric is looked for.
+    pub(super) fn may_be_stretched(&self, columns: usize) -> bool {
+        let is_wanted = match self.metric {
+            MetricChoice::None | MetricChoice::Learned(_) => false,
+            MetricChoice::Auto => !matches!(self.kernel, KernelChoice::Given(_)),
+            MetricChoice::Diagonal | MetricChoice::Full => true,
+        };
+        is_wanted && columns > 1
     }
 
     /// Rows that are sampled at most.
