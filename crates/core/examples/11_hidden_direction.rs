@@ -2,6 +2,8 @@
 //!
 //! Run with `cargo run --release --example 11_hidden_direction`.
 
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
 use bochner::random::{Draws, Stream};
 use bochner::{Auto, Engine, Matrix, MetricChoice, Rows};
 

@@ -175,6 +175,9 @@ struct State {
     moves: Vec<Move>,
 }
 
+/// A family and its width, as a part of the median distance; none where a kernel is given.
+type Chosen = Option<(Family, f64)>;
+
 /// A step before it is made on all rows.
 #[derive(Clone)]
 enum Move {
@@ -291,7 +294,8 @@ impl<'a> MetricSearch<'a> {
             let state = end.as_ref().unwrap_or(first);
             let Some(next) = self.round(ground, state, form)? else { break };
             let is_better = next.at.error < (1.0 - WORTH) * state.at.error;
-            if !is_better && !(self.is_forced() && round == 0) {
+            let is_due = self.is_forced() && round == 0;
+            if !(is_better || is_due) {
                 break;
             }
             trials.push(self.trial(ground, &next)?);
@@ -308,7 +312,7 @@ impl<'a> MetricSearch<'a> {
         families: &[Family],
         without: &Kernel,
         trials: &mut Vec<Trial>,
-    ) -> Result<Option<(State, Option<(Family, f64)>)>> {
+    ) -> Result<Option<(State, Chosen)>> {
         let glance = self.ground(GLANCE);
         let mut best: Option<(Setting, usize, Family)> = None;
         for (number, end) in ends.iter().enumerate() {

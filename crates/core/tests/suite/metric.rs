@@ -334,7 +334,7 @@ fn a_metric_is_saved_and_replayed() {
         let again = fit(&plan.fit, 2);
         assert_eq!(again.encoder(), model.encoder());
         assert_same_bits(again.coefficients().as_slice(), model.coefficients().as_slice());
-        let measured = model.certificate().measured.clone().unwrap();
+        let measured = model.certificate().measured.unwrap();
         assert!(measured.mean < 0.1, "{measured:?}");
     }
 }
