@@ -31,6 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_limits
 
+import bochner
 from bochner import KernelClassifier, KernelRegressor
 
 try:
@@ -72,7 +73,8 @@ def _scaled_svr():
 
 def predicted(name, seed, method, options):
     """Losses of test rows, one each, and seconds; from the folder where they are kept."""
-    kept = Path(options.keep) / f"{name}-{options.rows}-{seed}-{method.replace(' ', '')}.json" if options.keep else None
+    ours = f"-{bochner.__version__}-{options.budget:g}s" if method in ("none", "auto") else ""
+    kept = Path(options.keep) / f"{name}-{options.rows}-{seed}-{method.replace(' ', '')}{ours}.json" if options.keep else None
     if kept and kept.exists():
         found = json.loads(kept.read_text())
         return np.array(found["losses"]), found["seconds"]

@@ -99,6 +99,10 @@ class SavedModel(BaseEstimator):
         raise NotImplementedError
 
 
+#: What is said of a learnt metric.
+_METRIC_PARTS = ("metric_", "feature_importances_", "metric_directions_", "metric_shares_")
+
+
 class _KernelLearner(SavedModel):
     """What regression and classification share: everything but the meaning of the targets."""
 
@@ -217,8 +221,14 @@ class _KernelLearner(SavedModel):
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""
         self._model = model
-        parts = model.metric_parts() or (None,) * 4
-        self.metric_, self.feature_importances_, self.metric_directions_, self.metric_shares_ = parts
+        parts = model.metric_parts()
+        self.metric_ = None
+        for name, part in zip(_METRIC_PARTS, parts or (None,) * len(_METRIC_PARTS), strict=True):
+            # What is not there has no attribute: meta-estimators ask for it.
+            if part is not None:
+                setattr(self, name, part)
+            elif name in vars(self) and name != "metric_":
+                delattr(self, name)
         self.coef_ = model.coefficients
         self.intercept_ = model.intercept
         self.lambda_ = model.regularization
@@ -341,13 +351,13 @@ class KernelRegressor(RegressorMixin, _KernelLearner):
         Features, D.
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
-    metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
-        The matrix by which scaled rows are multiplied, where a metric was learnt.
-    feature_importances_ : ndarray of shape (n_features_in_,) or None
-        What part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
-    metric_directions_ : ndarray of shape (n_directions, n_features_in_) or None
+    metric_ : ndarray of shape (n_features_in_, n_features_in_) or (n_features_in_,), or None
+        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+    metric_directions_ : ndarray of shape (n_directions, n_features_in_)
         The leading directions of the gradient, unit vectors.
-    metric_shares_ : ndarray of shape (n_directions,) or None
+    metric_shares_ : ndarray of shape (n_directions,)
         What part of its mean square each has.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.
@@ -695,13 +705,13 @@ class KernelClassifier(Classifies, _KernelLearner):
         Features, D.
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
-    metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
-        The matrix by which scaled rows are multiplied, where a metric was learnt.
-    feature_importances_ : ndarray of shape (n_features_in_,) or None
-        What part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
-    metric_directions_ : ndarray of shape (n_directions, n_features_in_) or None
+    metric_ : ndarray of shape (n_features_in_, n_features_in_) or (n_features_in_,), or None
+        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+    metric_directions_ : ndarray of shape (n_directions, n_features_in_)
         The leading directions of the gradient, unit vectors.
-    metric_shares_ : ndarray of shape (n_directions,) or None
+    metric_shares_ : ndarray of shape (n_directions,)
         What part of its mean square each has.
     certificate_ : Certificate
         The kernel error: a bound, and what was measured on a sample of the rows.

@@ -21,12 +21,8 @@ use crate::kernel::kernel_of;
 use crate::rows::{AnyTable, array, view};
 
 /// L, the part of each column, the leading directions, and their parts.
-type MetricParts<'py> = (
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray2<f64>>,
-    Bound<'py, PyArray1<f64>>,
-);
+type MetricParts<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// A regression or classification on features, with its certificate.
 #[pyclass(frozen, module = "bochner._core")]
@@ -335,13 +331,17 @@ impl Model {
         }
     }
 
-    /// Of the learnt metric: L, by which rows are multiplied; the part of each column, and the leading directions with theirs. None without one.
+    /// Of the learnt metric: L, by which rows are multiplied, or its diagonal where it has no more; the part of each column, and the leading directions with theirs. None without one.
     fn metric_parts<'py>(&self, py: Python<'py>) -> PyResult<Option<MetricParts<'py>>> {
         let Some(metric) = self.inner.encoder().metric() else { return Ok(None) };
         let importances = PyArray1::from_slice(py, metric.importances());
         let shares = PyArray1::from_slice(py, metric.shares());
         let directions = array(py, metric.directions().clone())?;
-        Ok(Some((array(py, metric.matrix())?, importances, directions, shares)))
+        let root = match metric.form() {
+            Form::Diagonal => PyArray1::from_vec(py, metric.diagonal()).into_any(),
+            Form::Full => array(py, metric.matrix())?.into_any(),
+        };
+        Ok(Some((root, importances, directions, shares)))
     }
 
     /// λ, given or chosen; none for a map alone.

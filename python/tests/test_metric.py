@@ -20,7 +20,7 @@ def slanted():
 def test_a_direction_is_found(slanted):
     X, y = slanted
     none, auto = (KernelRegressor(n_components=256, metric=metric).fit(X[:500], y[:500]) for metric in ["none", "auto"])
-    assert none.metric_ is None and none.feature_importances_ is None
+    assert none.metric_ is None and not hasattr(none, "feature_importances_")
     assert auto.metric_.shape == (4, 4) and auto.feature_importances_.shape == (4,)
     assert auto.feature_importances_.sum() == pytest.approx(1) and auto.feature_importances_[:2].sum() > 0.95
     assert abs(auto.metric_directions_[0] @ [0.5**0.5, 0.5**0.5, 0, 0]) > 0.99
@@ -40,8 +40,7 @@ def test_it_travels_with_the_model(slanted, metric, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), expected)
     assert loaded.metric == metric
     np.testing.assert_array_equal(loaded.metric_, model.metric_)
-    off = model.metric_ - np.diag(np.diag(model.metric_))
-    assert (off == 0).all() == (metric == "diagonal")
+    assert model.metric_.ndim == (1 if metric == "diagonal" else 2)
 
 
 def test_classes_have_one_too(slanted):

@@ -211,6 +211,17 @@ impl Metric {
         }
     }
 
+    /// The diagonal of L.
+    pub fn diagonal(&self) -> Vec<f64> {
+        match &self.root {
+            Root::Diagonal(factors) => factors.clone(),
+            Root::Full { root, .. } => (0..self.columns()).map(|j| root.row(j)[j]).collect(),
+            Root::Leading { floor, extra, vectors, .. } => (0..self.columns())
+                .map(|j| floor + (0..extra.len()).map(|k| extra[k] * vectors.row(k)[j].powi(2)).sum::<f64>())
+                .collect(),
+        }
+    }
+
     /// x·L of each row; sparse rows stay so where columns are not mixed.
     pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
         let (count, d) = (rows.count(), self.columns());

@@ -231,7 +231,8 @@ impl Auto {
         let is_metric = match &self.metric {
             MetricChoice::Auto => true,
             MetricChoice::None => metric.is_none(),
-            MetricChoice::Diagonal | MetricChoice::Full => !metric.is_none(),
+            MetricChoice::Diagonal => !metric.is_none() && !metric.mixes(),
+            MetricChoice::Full => metric.mixes(),
             given => given == metric,
         };
         let is_asked_for = is_kernel
@@ -282,8 +283,10 @@ impl Auto {
     /// The same with its kernel and its metric, the sample as that stretches it, and what was tried.
     fn sought(&self, engine: &Engine, sample: Sample, precision: Precision, clock: Clock) -> Result<Sought> {
         let known = metric::learnt_from(&sample).into_owned();
-        let (loss, seed, choice) = (self.loss, self.seed, &self.metric);
-        let search = MetricSearch { engine, sample: &known, loss, seed, choice, clock };
+        let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
+        let choice = &self.metric;
+        let search =
+            MetricSearch { engine, sample: &known, loss, seed, features, lambda, precision, choice, clock };
         if let MetricChoice::Learned(path) = &self.metric {
             let metric = search.replayed(path)?;
             let sample = metric.as_ref().map_or_else(|| sample.clone(), |metric| metric.sample(&sample));

@@ -16,9 +16,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE, gained};
+use super::ridge::Lambda;
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
-use crate::encode::{Form, Metric, Stretch};
+use crate::encode::{Form, Metric, Precision, Stretch};
 use crate::plan::{Machine, cubic};
 use crate::stat::{Gradients, Sample};
 use crate::{Engine, Error, Event, Kernel, Loss, Result};
@@ -99,18 +100,37 @@ impl MetricChoice {
         if let MetricChoice::Learned(path) = self { path.steps.len() } else { 0 }
     }
 
+    /// Whether columns are mixed: by what is asked for, or by the steps that are known.
+    pub(super) fn mixes(&self) -> bool {
+        match self {
+            MetricChoice::Full => true,
+            MetricChoice::Learned(path) => path.form() == Form::Full,
+            MetricChoice::None | MetricChoice::Auto | MetricChoice::Diagonal => false,
+        }
+    }
+
     /// What was given is in order for rows of so many columns.
     pub(super) fn check(&self, columns: usize) -> Result<()> {
-        let MetricChoice::Learned(MetricPath { features, steps }) = self else { return Ok(()) };
+        if self.mixes() && columns > MIXED {
+            return Err(Error::Unsupported {
+                what: format!("a full metric of {columns} columns"),
+                reason: "it takes time with their cube, and is for 1,024 at most",
+                instead: "use a diagonal one",
+            });
+        }
+        let MetricChoice::Learned(path) = self else { return Ok(()) };
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
-        if *features < 2 || features % 2 == 1 {
-            return wrong("features", "even, of the metric's fits", features.to_string());
+        let MetricPath { features, steps } = path;
+        if !(2..=WHOLE.0).contains(features) || features % 2 == 1 {
+            return wrong("features", "even and at most 1024, of the metric's fits", features.to_string());
         }
         for step in steps {
             match step {
                 MetricStep::Columns { columns: chosen } => {
-                    if let Some(bad) = chosen.iter().find(|j| **j >= columns) {
-                        return wrong("columns", "columns of the rows, in the metric", bad.to_string());
+                    let outside = chosen.iter().find(|j| **j >= columns);
+                    if outside.is_some() || chosen.is_empty() {
+                        let found = outside.map_or_else(|| "none".to_owned(), ToString::to_string);
+                        return wrong("columns", "columns of the rows, in the metric", found);
                     }
                 }
                 MetricStep::Gradients { factor, lambda, stretch } => {
@@ -118,10 +138,28 @@ impl MetricChoice {
                     if !(*factor > 0.0 && factor.is_finite() && *lambda > 0.0 && lambda.is_finite()) {
                         return wrong("factor", "positive and finite, as λ", format!("{factor}, {lambda}"));
                     }
+                    if stretch.form != path.form() {
+                        return wrong(
+                            "form",
+                            "the same in all steps of a metric",
+                            format!("{:?}", stretch.form),
+                        );
+                    }
                 }
             }
         }
         Ok(())
+    }
+}
+
+impl MetricPath {
+    /// Of all its steps.
+    fn form(&self) -> Form {
+        let form = |step: &MetricStep| match step {
+            MetricStep::Columns { .. } => None,
+            MetricStep::Gradients { stretch, .. } => Some(stretch.form),
+        };
+        self.steps.iter().find_map(form).unwrap_or(Form::Diagonal)
     }
 }
 
@@ -136,6 +174,9 @@ const CONFIDENCE: f64 = 1.0;
 
 /// A first fit that leaves more of the variance than this has seen too little to go by.
 const BLIND: f64 = 0.7;
+
+/// Columns up to which they are tried by themselves.
+const SCREENED: usize = 256;
 
 /// Columns up to which they are mixed: of dense rows, and of sparse ones, which are filled by that.
 const MIXED: usize = 1024;
@@ -155,6 +196,10 @@ pub(super) struct MetricSearch<'a> {
     pub(super) sample: &'a Sample,
     pub(super) loss: Loss,
     pub(super) seed: u64,
+    /// D and λ where they are given, and the precision of the model: what is taken in the end is judged as it will be.
+    pub(super) features: Option<usize>,
+    pub(super) lambda: Lambda,
+    pub(super) precision: Precision,
     pub(super) choice: &'a MetricChoice,
     pub(super) clock: Clock,
 }
@@ -220,6 +265,13 @@ impl<'a> MetricSearch<'a> {
         }
     }
 
+    /// Whether there is nothing to learn.
+    fn is_constant(&self) -> bool {
+        let mut targets = self.sample.iter().map(|row| &row.targets);
+        let first = targets.next();
+        targets.all(|row| Some(row) == first)
+    }
+
     fn is_forced(&self) -> bool {
         matches!(self.choice, MetricChoice::Diagonal | MetricChoice::Full)
     }
@@ -227,7 +279,7 @@ impl<'a> MetricSearch<'a> {
     /// The best metric with one of some families, and what was tried; none if rows that were not seen are not predicted better than by a kernel without. Of no families: the best metric by itself.
     pub(super) fn best(&self, families: &[Family], without: &Kernel) -> Result<(Option<Found>, Vec<Trial>)> {
         let mut trials = Vec::new();
-        if self.sample.columns() < 2 || self.sample.len() < FEWEST {
+        if self.sample.columns() < 2 || self.sample.len() < FEWEST || self.is_constant() {
             return Ok((None, trials));
         }
         let (engine, phase) = (self.engine, "metric");
@@ -243,7 +295,7 @@ impl<'a> MetricSearch<'a> {
             ends.extend(self.path(&ground, &first, form, &mut trials)?);
         }
         // A few columns by themselves may be all that there is to find.
-        if ends.is_empty() && !first.moves.is_empty() {
+        if ends.is_empty() && !first.moves.is_empty() && *self.choice != MetricChoice::Full {
             ends.push(first);
         }
         let best = if families.is_empty() {
@@ -313,7 +365,7 @@ impl<'a> MetricSearch<'a> {
         without: &Kernel,
         trials: &mut Vec<Trial>,
     ) -> Result<Option<(State, Chosen)>> {
-        let glance = self.ground(GLANCE);
+        let (glance, bench) = (self.bench(GLANCE), self.bench(WHOLE));
         let mut best: Option<(Setting, usize, Family)> = None;
         for (number, end) in ends.iter().enumerate() {
             for &family in families {
@@ -330,24 +382,24 @@ impl<'a> MetricSearch<'a> {
         }
         let Some((at, number, family)) = best else { return Ok(None) };
         let placed = Placed::Median(family.unit());
-        let at = ground.tuned(&self.placed(ground, &ends[number].metrics, &placed, 0)?, at.factor)?;
+        let at = bench.tuned(&self.placed(&bench, &ends[number].metrics, &placed, 0)?, at.factor)?;
         // Those that chose are no judges of the choice.
         let others = ground.judges..2 * ground.judges;
         let metrics = others
             .clone()
             .map(|part| self.walked(ground, &ends[number].moves, Some(part)))
             .collect::<Result<Vec<_>>>()?;
-        let stretched = self.placed(ground, &metrics, &placed, others.start)?;
-        let after = ground.row_errors(&stretched, ground.judged(&stretched, at.factor)?)?;
+        let stretched = self.placed(&bench, &metrics, &placed, others.start)?;
+        let after = bench.row_errors(&stretched, bench.judged(&stretched, at.factor)?)?;
         let nothing = vec![None; metrics.len()];
-        let plain = self.placed(ground, &nothing, &Placed::Given(without.clone()), others.start)?;
-        let before = ground.row_errors(&plain, ground.judged(&plain, 1.0)?)?;
+        let plain = self.placed(&bench, &nothing, &Placed::Given(without.clone()), others.start)?;
+        let before = bench.row_errors(&plain, bench.judged(&plain, 1.0)?)?;
         let of = |errors: &[(f64, f64)], kernel: Kernel, rounds: usize| {
             let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
             let (error, deviation) = gained(errors, &nothing);
             Trial {
                 kernel,
-                features: ground.features,
+                features: bench.features,
                 rows: self.sample.len() as u64,
                 error,
                 deviation,
@@ -388,14 +440,23 @@ impl<'a> MetricSearch<'a> {
         self.walked(&ground, &moves, None)
     }
 
+    /// Where a metric is learnt: whatever the model will be.
     fn ground(&self, size: (usize, usize)) -> Ground<'a> {
         Ground::new(self.engine, self.sample, self.loss, self.seed, size)
+    }
+
+    /// Where kernels are compared: with the features, the λ and the precision of the model, as far as they are known.
+    fn bench(&self, (features, rows): (usize, usize)) -> Ground<'a> {
+        let features = self.features.map_or(features, |given| features.min(given.max(2)));
+        let lambda = if let Lambda::Given { value } = self.lambda { Some(value) } else { None };
+        let single = if self.precision == Precision::Single { f64::INFINITY } else { 0.0 };
+        Ground { lambda, single, ..self.ground((features, rows)) }
     }
 
     /// No metric, or that of a few columns where nothing is seen in all of them.
     fn first(&self, ground: &Ground<'a>) -> Result<State> {
         let state = self.tuned(ground, vec![None; ground.judges], Vec::new(), 1.0)?;
-        if self.sample.columns() < 3 || state.at.error < BLIND * ground.variance() {
+        if !(3..=SCREENED).contains(&self.sample.columns()) || state.at.error < BLIND * ground.variance() {
             return Ok(state);
         }
         let screened = |part: usize| -> Result<Option<Metric>> {
@@ -458,7 +519,8 @@ impl<'a> MetricSearch<'a> {
             consider(stretch, state.at.factor, &mut best)?;
         }
         let chosen = best.as_ref().and_then(|best| Some((best.at.factor, best.moves.last()?.clone())));
-        if let (None, Some((factor, Move::Gradients { stretch, .. }))) = (last, chosen) {
+        let is_worth = best.as_ref().is_some_and(|best| best.at.error < (1.0 - WORTH) * state.at.error);
+        if let (None, true, Some((factor, Move::Gradients { stretch, .. }))) = (last, is_worth, chosen) {
             for shrinkage in OTHERS {
                 if consider(Stretch { shrinkage, ..stretch }, factor, &mut best)? {
                     break;

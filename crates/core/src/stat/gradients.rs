@@ -9,7 +9,7 @@
 use super::Statistic;
 use crate::encode::Metric;
 use crate::linalg::{dot, multiply};
-use crate::{Map, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Rows whose gradients are held at once, and numbers of these rows.
 const PIECE: usize = 1024;
@@ -43,6 +43,17 @@ impl Gradients {
         rows: &Rows<'_, T>,
         weight: impl Fn(usize) -> f64,
     ) -> Result<()> {
+        let (expected, found) = (map.input_dim(), rows.columns());
+        if found != expected || self.columns != expected {
+            return Err(Error::ColumnCount {
+                expected,
+                found: if found == expected { self.columns } else { found },
+            });
+        }
+        let (expected, found) = (map.output_dim(), coefficients.columns());
+        if found != expected {
+            return Err(Error::Length { what: "coefficients", expected, found });
+        }
         let piece = (NUMBERS / self.columns.max(1)).clamp(16, PIECE);
         for start in (0..rows.count()).step_by(piece) {
             let range = start..rows.count().min(start + piece);
@@ -97,17 +108,16 @@ impl Gradients {
         self.sums.iter().step_by(step.max(1)).map(|sum| self.mean(*sum)).collect()
     }
 
-    /// What was seen of rows x·L as it is of x: M ← LMLᵀ.
-    pub fn pull_back(&mut self, metric: &Metric) {
-        let root = metric.matrix();
+    /// What was seen of rows x·L as it is of x: M ← LMLᵀ; of a diagonal, with the diagonal of L.
+    pub(crate) fn pull_back(&mut self, metric: &Metric) {
         if self.is_full() {
-            let d = self.columns;
+            let (root, d) = (metric.matrix(), self.columns);
             let matrix = Matrix::from_fn(d, d, |i, j| self.sums[i * d + j]);
             let transposed = Matrix::from_fn(d, d, |i, j| root.row(j)[i]);
             let product = multiply(&multiply(&root, &matrix), &transposed);
             self.sums.copy_from_slice(product.as_slice());
         } else {
-            self.sums.iter_mut().enumerate().for_each(|(j, sum)| *sum *= root.row(j)[j] * root.row(j)[j]);
+            self.sums.iter_mut().zip(metric.diagonal()).for_each(|(sum, l)| *sum *= l * l);
         }
     }
 

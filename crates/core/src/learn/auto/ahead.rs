@@ -28,7 +28,7 @@ impl Auto {
     /// A metric that mixes columns is of no use to a kernel that looks at some of them, or that takes only some rows.
     fn check_metric(&self) -> Result<()> {
         let KernelChoice::Given(kernel) = &self.kernel else { return Ok(()) };
-        if self.metric != MetricChoice::Full || !(kernel.has_columns() || self.spec().has_domain()) {
+        if !self.metric.mixes() || !(kernel.has_columns() || self.spec().has_domain()) {
             return Ok(());
         }
         Err(Error::Unsupported {

@@ -38,6 +38,10 @@ pub(super) struct Ground<'a> {
     pub(super) seed: u64,
     /// Features of a fit.
     pub(super) features: usize,
+    /// λ, where it is given.
+    pub(super) lambda: Option<f64>,
+    /// Widths up to which features are compared in single precision, as parts of the median distance.
+    pub(super) single: f64,
     /// Parts that judge what is tried, each in its turn: the first ones. The next as many have the last word.
     pub(super) judges: usize,
 }
@@ -95,7 +99,17 @@ impl<'a> Ground<'a> {
         let (targets, weights) = sides(sample, count, loss);
         let (features, _) = looked_at(features, count, count, None, engine.memory_limit());
         let judges = (PARTS * JUDGED / count.max(1)).clamp(1, PARTS / 2);
-        Ground { engine, rows: sample.rows(count), targets, weights, seed, features, judges }
+        Ground {
+            engine,
+            rows: sample.rows(count),
+            targets,
+            weights,
+            seed,
+            features,
+            lambda: None,
+            single: WIDE,
+            judges,
+        }
     }
 
     /// The variance of the targets, summed over outputs.
@@ -199,13 +213,14 @@ impl<'a> Ground<'a> {
 
     /// The best λ of a width by the errors of all parts that judge, each with its own rows.
     pub(super) fn judged(&self, stretched: &[Stretched], factor: f64) -> Result<Setting> {
-        let grid: Vec<f64> = GRID.map(|e| 10f64.powf(f64::from(e) / 2.0)).collect();
+        let usual = || GRID.map(|e| 10f64.powf(f64::from(e) / 2.0)).collect();
+        let grid: Vec<f64> = self.lambda.map_or_else(usual, |lambda| vec![lambda]);
         let (mut sums, mut weight) = (vec![0.0; grid.len()], 0.0);
         for stretched in stretched {
             self.engine.quiet().tell(&Event::Alive)?;
             let z = self.features(stretched, factor)?;
             // Features of a wide kernel are nearly constant, and what they differ by needs all digits; others are compared in single precision, twice as fast.
-            let gram = if factor > WIDE {
+            let gram = if factor > self.single {
                 self.engine.install(|| self.sums(&z, stretched.without))
             } else {
                 let z = Matrix::from_fn(z.rows(), z.columns(), |i, j| z.row(i)[j] as f32);
@@ -221,7 +236,7 @@ impl<'a> Ground<'a> {
             sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error);
             weight += gram.weight(1);
         }
-        let mut best = Setting { factor, lambda: 1e-3, error: f64::INFINITY };
+        let mut best = Setting { factor, lambda: self.lambda.unwrap_or(1e-3), error: f64::INFINITY };
         for (lambda, sum) in grid.iter().zip(&sums) {
             let error = sum / weight;
             if error < best.error {

@@ -33,7 +33,16 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
     seen.truncate(ROWS);
     let rows = ground.rows.view();
     let all = rows.columns();
-    let table = Matrix::from_fn(all, seen.len(), |j, at| rows.entry(seen[at], j));
+    // In deviations: columns may not have been scaled.
+    let mut table = Matrix::from_fn(all, seen.len(), |j, at| rows.entry(seen[at], j));
+    for j in 0..all {
+        let row = table.row_mut(j);
+        let mean = row.iter().sum::<f64>() / row.len() as f64;
+        let square = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / row.len() as f64;
+        if square > 0.0 && square.is_finite() {
+            row.iter_mut().for_each(|x| *x = (*x - mean) / square.sqrt());
+        }
+    }
     let outputs = ground.targets.columns();
     let weights: Vec<f64> = seen.iter().map(|&i| ground.weights[i]).collect();
     // y, then its squares: what is left of a product where one factor is not known.
@@ -66,7 +75,7 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
         let Some(best) = best else { return Ok(vec![0]) };
         let (mut chosen, mut error) = (pairs[best].to_vec(), errors[best]);
         while chosen.len() < MOST.min(all) {
-            let others: Vec<usize> = (0..all).filter(|j| !chosen.contains(j)).collect();
+            let others: Vec<usize> = order.iter().copied().filter(|j| !chosen.contains(j)).collect();
             let with = |&j: &usize| {
                 let more: Vec<usize> = chosen.iter().copied().chain([j]).collect();
                 Ok(of_y(&probe.errors(&more, 128)?))
