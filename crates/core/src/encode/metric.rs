@@ -292,7 +292,8 @@ impl Root {
         });
         let kept = kept.count();
         if d >= WIDE && 4 * kept <= d {
-            let floor = stretched(0.0);
+            // The rest is as large as its mean.
+            let floor = stretched(shares[kept..].iter().sum::<f64>() / (d - kept) as f64);
             let values: Vec<f64> = shares[..kept].iter().map(|share| stretched(*share)).collect();
             let square = values.iter().map(|v| v * v).sum::<f64>() + (d - kept) as f64 * floor * floor;
             let unit = unit(d, square);

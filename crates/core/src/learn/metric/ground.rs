@@ -243,6 +243,12 @@ impl<'a> Ground<'a> {
                 best = Setting { lambda: *lambda, error, ..best };
             }
         }
+        // The best λ is the smallest that the model's precision allows: so wide a kernel is not for it.
+        let smallest = grid.iter().zip(&sums).find(|(_, sum)| sum.is_finite()).map(|(lambda, _)| *lambda);
+        let is_cut = smallest > grid.first().copied() && smallest >= Some(best.lambda);
+        if is_cut && self.single.is_infinite() {
+            best.error = f64::INFINITY;
+        }
         Ok(best)
     }
 
