@@ -310,7 +310,7 @@ fn nothing_is_found_in_noise_and_nothing_gets_worse() {
     assert!(taken <= 5, "{taken}");
 }
 
-/// The metric is in the file, the certificate is of the kernel with it, and the plan gives the same bytes again.
+/// The metric is in the file, with the same bytes on any number of threads, and the plan gives the same metric and coefficients again.
 #[test]
 fn a_metric_is_saved_and_replayed() {
     let made = made(700, 6, 50, 0.1, |x| (3.0 * (x[0] + x[1])).sin());

@@ -5,7 +5,7 @@
 //! each pair        y of (xᵢ, xⱼ), of the best columns
 //! one more         as long as that helps
 //! ```
-//! In d dimensions a smooth kernel tells a function of two columns apart with about nᵈ rows, in two with n². Every fit here has few columns and few features.
+//! A kernel of all columns spreads its rows over all of them; of a function of two it sees more in the plane of these two. Every fit here has few columns and few features.
 
 use rayon::prelude::*;
 
