@@ -193,6 +193,9 @@ pub(crate) struct FitArgs {
     /// Where to write the model
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) output: PathBuf,
+    /// Write a page with figures of the model: columns that matter, directions of a learnt metric, the choice of λ
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Running")]
     pub(crate) json: bool,
@@ -327,6 +330,9 @@ pub(crate) struct InspectArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+    /// Write a page with figures of a model: columns that matter, directions of a learnt metric, the choice of λ
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// No progress, no warnings
     #[arg(long, short, help_heading = "Running")]
     pub(crate) quiet: bool,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bochner::encode::{Columns, Task};
+use bochner::encode::Task;
 use bochner::{Auto, Event, KernelChoice, Labels, Loss, Model};
 use serde::Serialize;
 
@@ -14,23 +14,29 @@ use crate::learn::{Job, Recipe};
 use crate::progress::Progress;
 use crate::report::{self, Line, ModelReport};
 use crate::target::TargetPass;
-use crate::{map, output, text};
+use crate::{map, output, page, text};
 
 /// A fit that goes to a file.
 struct Fit {
     job: Job,
     output: PathBuf,
+    report: Option<PathBuf>,
     started: Instant,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let started = Instant::now();
-    let (json, output, job) = (args.json, args.output, Job::check(args.learn)?);
+    let (json, output, report, job) = (args.json, args.output, args.report, Job::check(args.learn)?);
     let progress = Progress::new(&console.messages, job.run.quiet);
-    let fit = Fit { job, output, started };
+    let fit = Fit { job, output, report, started };
     let (model, pass) = fit.fit(&progress)?;
     let summary = fit.summary(&model, &pass, &progress)?;
+    if let Some(path) = &fit.report {
+        let lines = summary.page_lines(&fit.job.recipe, &model);
+        let names = report::names(&model);
+        page::write(path, &page::of(&fit.output, &summary.report, names.as_deref(), &lines))?;
+    }
     match (json, fit.job.run.quiet) {
         (true, _) => console.json(&summary),
         (false, true) => Ok(()),
@@ -40,9 +46,21 @@ pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failur
 
 impl Fit {
     fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
-        output::check_distinct(&self.output, &self.job.inputs())?;
+        let inputs = self.job.inputs();
+        output::check_distinct("--output", &self.output, &inputs)?;
+        if let Some(report) = &self.report {
+            output::check_distinct("--report", report, &inputs)?;
+            if *report == self.output {
+                return Err(Failure::Usage(
+                    "--report would replace --output; give them two names".to_owned(),
+                ));
+            }
+        }
         let engine = progress.engine(&self.job.run, self.job.max_memory);
-        let opened = self.job.open(&engine, true, || output::check_writable(&self.output))?;
+        let opened = self.job.open(&engine, true, || {
+            output::check_writable(&self.output)?;
+            self.report.as_deref().map_or(Ok(()), output::check_writable)
+        })?;
         let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
         let model = self.job.with_rows(&engine, &opened, |rows, columns| {
             // The pass over the target is part of the time that was given.
@@ -131,32 +149,50 @@ struct CrossValidation {
 
 impl Summary {
     fn lines(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
+        let mut lines = self.about(recipe, model);
+        lines.extend(self.report.metric(report::names(model).as_deref()));
+        lines.extend(self.fitted());
+        lines.extend(self.report.certificate());
+        lines.extend(self.cost());
+        lines
+    }
+
+    /// What a page does not say by figures.
+    fn page_lines(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
+        [self.about(recipe, model), self.fitted(), self.cost().to_vec()].concat()
+    }
+
+    /// What is predicted, from what, by which kernel.
+    fn about(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
         let tuned = match recipe.auto.kernel {
             KernelChoice::Given(_) => "",
             KernelChoice::Tuned(_) => ", width tuned",
             KernelChoice::Any => ", chosen, width tuned",
         };
-        let mut lines = vec![
-            ("rows", text::count(self.rows)),
-            ("columns", text::count(self.report.columns as u64)),
-            ("task", self.task(recipe.task)),
-            ("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))),
-            self.report.map(),
-        ];
-        let names = match model.encoder().columns() {
-            Columns::Named { names } => Some(names.as_slice()),
-            _ => None,
-        };
-        lines.splice(4..4, self.report.metric(names));
-        lines.splice(2..2, self.report.texts());
+        let mut lines =
+            vec![("rows", text::count(self.rows)), ("columns", text::count(self.report.columns as u64))];
+        lines.extend(self.report.texts());
+        lines.push(("task", self.task(recipe.task)));
+        lines.push(("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))));
+        lines
+    }
+
+    /// How it was fitted, and how well.
+    fn fitted(&self) -> Vec<Line> {
+        let mut lines = vec![self.report.map()];
         lines.extend(self.report.enough());
         lines.extend(self.report.training());
         lines.extend(self.cross_validation.as_ref().map(|errors| ("error", errors.text())));
         lines.extend(self.report.uncertainty());
-        lines.extend(self.report.certificate());
-        lines.push(("model", format!("{}, {}", self.model, bochner::plan::bytes(self.bytes))));
-        lines.push(("time", text::seconds(self.seconds)));
         lines
+    }
+
+    /// What it cost.
+    fn cost(&self) -> [Line; 2] {
+        [
+            ("model", format!("{}, {}", self.model, bochner::plan::bytes(self.bytes))),
+            ("time", text::seconds(self.seconds)),
+        ]
     }
 
     /// What is predicted, and how to change that where it was our choice.

@@ -13,7 +13,14 @@ use crate::exit::Failure;
 
 /// Runs the command.
 pub(crate) fn run(args: InspectArgs, console: &mut Console<'_>) -> Result<(), Failure> {
-    if is_model(&args.file) { model::run(&args, console) } else { file::run(&args, console) }
+    if is_model(&args.file) {
+        return model::run(&args, console);
+    }
+    if args.report.is_some() {
+        let (file, reason) = (args.file, "--report is the page of a model, and this is none".to_owned());
+        return Err(Failure::Unfit { file, reason });
+    }
+    file::run(&args, console)
 }
 
 /// By its name, or by its first bytes: the length of a JSON header, and the brace that opens it.

@@ -25,6 +25,7 @@ mod learn;
 mod map;
 mod metrics;
 mod output;
+mod page;
 mod plan;
 mod predict;
 mod progress;

@@ -67,11 +67,11 @@ pub(crate) fn file(typed: Option<PathBuf>) -> Option<PathBuf> {
 }
 
 /// Refuses to write over what is read.
-pub(crate) fn check_distinct(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn check_distinct(option: &str, output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Ok(place) = fs::canonicalize(output) else { return Ok(()) };
     match inputs.iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == place)) {
         Some(input) => Err(Failure::Usage(format!(
-            "the output would replace {}, which is read; give another name to --output",
+            "the output would replace {}, which is read; give another name to {option}",
             input.display()
         ))),
         None => Ok(()),
@@ -100,7 +100,7 @@ mod tests {
         assert!(check_writable(&path).is_ok() && fs::read(&path).unwrap() == b"2");
         assert!(check_writable(folder.path()).is_err());
         assert!(check_writable(&path.join("below")).is_err());
-        assert!(check_distinct(&path, &[&folder.path().join("./a.csv")]).is_err());
-        assert!(check_distinct(&path, &[folder.path()]).is_ok());
+        assert!(check_distinct("--output", &path, &[&folder.path().join("./a.csv")]).is_err());
+        assert!(check_distinct("--output", &path, &[folder.path()]).is_ok());
     }
 }

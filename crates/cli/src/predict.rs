@@ -77,7 +77,7 @@ impl Job {
     fn check(args: PredictArgs) -> Result<Job, Failure> {
         let output = output::file(args.output);
         if let Some(output) = &output {
-            output::check_distinct(output, &[&args.data, &args.model])?;
+            output::check_distinct("--output", output, &[&args.data, &args.model])?;
         }
         let model = load(&args.model)?;
         if args.scores && matches!(model.head(), Head::Regression) {

@@ -112,6 +112,15 @@ impl ModelReport {
         Some(chosen.error)
     }
 
+    /// What the curve over λ is of.
+    pub(crate) fn error(&self) -> &'static str {
+        match self.training.as_ref().map(|training| &training.outcome) {
+            Some(Outcome::Margins { .. }) => "wrong",
+            Some(Outcome::Minimised { .. } | Outcome::Steps { .. }) => "loss",
+            _ => "squared error",
+        }
+    }
+
     /// `orthogonal Fourier pairs, 2,048 features`
     pub(crate) fn map(&self) -> Line {
         ("map", map(&self.method, self.features))
@@ -216,6 +225,17 @@ impl ModelReport {
     }
 }
 
+/// The names of the columns that a model takes; none if they have none.
+pub(crate) fn names(model: &Model) -> Option<Vec<String>> {
+    match model.encoder().columns() {
+        Columns::Named { names } => Some(names.clone()),
+        Columns::Texts { numbers, texts } => {
+            Some(numbers.iter().chain(texts.iter().map(|text| &text.name)).cloned().collect())
+        }
+        _ => None,
+    }
+}
+
 /// What is promised of the kernel, and what was found; of rows that hashed texts are part of, or not.
 pub(crate) fn certificate(certificate: &Certificate, has_texts: bool) -> Vec<Line> {
     let bound = match certificate.bound {
@@ -245,6 +265,16 @@ impl MetricReport {
         })
     }
 
+    /// Whether it has directions that are not columns.
+    pub(crate) fn mixes(&self) -> bool {
+        self.form == Form::Full
+    }
+
+    /// What a column is called.
+    pub(crate) fn name(names: Option<&[String]>, j: usize) -> String {
+        names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("x{j}"))
+    }
+
     /// `metric  full, 3 steps: hour 71 %, temp 9.2 %, …` and, where columns are mixed, the leading directions.
     fn lines(&self, names: Option<&[String]>) -> Vec<Line> {
         /// Columns, directions, and columns of a direction that are shown.
@@ -264,14 +294,16 @@ impl MetricReport {
         let list = columns.collect::<Vec<_>>().join(", ");
         let mut lines =
             vec![("metric", format!("{form}, learnt in {steps}")), ("", format!("matters: {list}{more}"))];
-        if self.form == Form::Full {
+        if self.mixes() {
             for (direction, share) in self.directions.iter().zip(&self.shares).take(SHOWN.1) {
                 let mut order: Vec<usize> = (0..direction.len()).collect();
                 order.sort_by(|a, b| direction[*b].abs().total_cmp(&direction[*a].abs()));
-                let name =
-                    |j: usize| names.and_then(|names| names.get(j).cloned()).unwrap_or(format!("x{j}"));
                 let term = |&j: &usize| {
-                    format!("{}·{}", text::significant(direction[j], 2), text::shortened(&name(j), 20))
+                    format!(
+                        "{}·{}",
+                        text::significant(direction[j], 2),
+                        text::shortened(&Self::name(names, j), 20)
+                    )
                 };
                 let terms = order.iter().take(SHOWN.2).map(term).collect::<Vec<_>>().join(" ");
                 lines.push(("", format!("along {} {terms} …", percent(*share))));

@@ -116,7 +116,7 @@ impl Job {
         let target = data::target_column(args.target, &mut options);
         if let Some(output) = &output {
             let inputs = std::iter::once(&args.data).chain(&options.targets).map(PathBuf::as_path);
-            output::check_distinct(output, &inputs.collect::<Vec<_>>())?;
+            output::check_distinct("--output", output, &inputs.collect::<Vec<_>>())?;
         }
         Ok(Job {
             options,

@@ -5,8 +5,8 @@
 use std::f64::consts::TAU;
 
 use bochner_report::{
-    Anchor, Axis, Block, Chart, ClassPoint, Column, Drawing, Figure, Image, Images, Level, Matrix, Page,
-    Paint, Panel, Raster, Series, Style, Table, Text,
+    Anchor, Axis, Bar, Bars, Block, Chart, ClassPoint, Column, Drawing, Figure, Image, Images, Level, Matrix,
+    Page, Paint, Panel, Raster, Series, Style, Table, Text,
 };
 
 fn main() -> std::io::Result<()> {
@@ -64,6 +64,12 @@ pub(crate) fn page() -> Page {
             Panel::new("Three shifted grids", grids()),
             Panel::new("How often points share a bin", shared()),
         ],
+    ));
+    page.heading("Amounts and signs");
+    page.figure(Figure::of("What each column adds.", importances()));
+    page.figure(Figure::of(
+        "Three directions: orange where a column adds, blue where it takes away.",
+        directions(),
     ));
     page.subheading("Listings");
     page.list(["A list item.".into(), Text::from("Another, with ").code("code").plain(".")]);
@@ -297,7 +303,39 @@ fn shared() -> Matrix {
     };
     let values = POINTS.iter().flat_map(|&a| POINTS.iter().map(move |&b| same(a, b) as f64 / 3.0)).collect();
     let names: Vec<String> = (1..=8).map(|i| i.to_string()).collect();
-    Matrix { columns: 8, values, range: Some((0.0, 1.0)), row_labels: names.clone(), column_labels: names }
+    Matrix {
+        columns: 8,
+        values,
+        range: Some((0.0, 1.0)),
+        row_labels: names.clone(),
+        column_labels: names,
+        ..Matrix::default()
+    }
+}
+
+const COLUMNS: [&str; 5] =
+    ["hour", "temperature", "a column with a name that is far too long to be shown", "month", "wind"];
+
+fn importances() -> Bars {
+    let bar = |(name, value): (&str, f64)| Bar {
+        name: name.to_owned(),
+        value,
+        text: format!("{:.0} %", 100.0 * value),
+    };
+    Bars { bars: COLUMNS.into_iter().zip([0.55, 0.25, 0.12, 0.06, 0.02]).map(bar).collect() }
+}
+
+fn directions() -> Matrix {
+    let values = vec![0.9, 0.1, 0.0, 0.4, -0.8, 0.2, -0.1, 0.5, 0.3, 0.0, 0.3, -0.9, 0.1, -0.1, 0.2];
+    Matrix {
+        columns: 3,
+        texts: values.iter().map(|value| format!("{value:.1}").replace('-', "−")).collect(),
+        values,
+        row_labels: COLUMNS.map(str::to_owned).to_vec(),
+        column_labels: ["first", "second", "third"].map(str::to_owned).to_vec(),
+        signed: true,
+        ..Matrix::default()
+    }
 }
 
 fn table() -> Table {

@@ -1,5 +1,6 @@
 //! Figures: one or several drawings under one number.
 
+use crate::bars::Bars;
 use crate::chart::Chart;
 use crate::drawing::Drawing;
 use crate::image::Images;
@@ -19,7 +20,9 @@ pub enum Graphic {
     Raster(Raster),
     /// Small grey images.
     Images(Images),
-    /// A matrix as grey cells.
+    /// Amounts as horizontal bars.
+    Bars(Bars),
+    /// A matrix as grey cells, or as cells of two colours.
     Matrix(Matrix),
     /// Free shapes.
     Drawing(Drawing),
@@ -30,7 +33,7 @@ impl Graphic {
         match self {
             Graphic::Chart(chart) => chart.legend(),
             Graphic::Raster(raster) => raster.legend(),
-            Graphic::Images(_) | Graphic::Matrix(_) | Graphic::Drawing(_) => Vec::new(),
+            Graphic::Images(_) | Graphic::Bars(_) | Graphic::Matrix(_) | Graphic::Drawing(_) => Vec::new(),
         }
     }
 
@@ -39,6 +42,7 @@ impl Graphic {
             Graphic::Chart(chart) => chart.write(markup, place),
             Graphic::Raster(raster) => raster.write(markup, place),
             Graphic::Images(images) => images.write(markup, place),
+            Graphic::Bars(bars) => bars.write(markup, place),
             Graphic::Matrix(matrix) => matrix.write(markup, place),
             Graphic::Drawing(drawing) => drawing.write(markup, place),
         }
@@ -60,6 +64,12 @@ impl From<Raster> for Graphic {
 impl From<Images> for Graphic {
     fn from(images: Images) -> Self {
         Graphic::Images(images)
+    }
+}
+
+impl From<Bars> for Graphic {
+    fn from(bars: Bars) -> Self {
+        Graphic::Bars(bars)
     }
 }
 

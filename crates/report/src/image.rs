@@ -38,7 +38,7 @@ impl Images {
             markup.open("svg", &[("viewBox", &view), ("role", "img"), ("aria-labelledby", &id)]);
             let name = if image.label.is_empty() { "no label" } else { &image.label };
             markup.element("title", &[("id", &id)], &format!("Image {}: {name}", i + 1));
-            cells(markup, &image.values, columns, self.range);
+            cells(markup, "ink", &image.values, columns, self.range);
             markup.close();
             markup.element("span", &[], &image.label);
             markup.close();
@@ -50,8 +50,14 @@ impl Images {
 /// The shades of grey between blank and ink.
 const SHADES: usize = 32;
 
-/// Unit cells from (0, 0): a path for each shade of ink. Blank cells are not drawn.
-pub(crate) fn cells(markup: &mut Markup, values: &[f64], columns: usize, (blank, ink): (f64, f64)) {
+/// Unit cells from (0, 0): a path for each shade of the ink that a class of the style sheet names. Blank cells are not drawn.
+pub(crate) fn cells(
+    markup: &mut Markup,
+    class: &str,
+    values: &[f64],
+    columns: usize,
+    (blank, ink): (f64, f64),
+) {
     let mut paths = vec![String::new(); SHADES + 1];
     for (i, row) in values.chunks(columns.max(1)).enumerate() {
         let mut j = 0;
@@ -63,7 +69,7 @@ pub(crate) fn cells(markup: &mut Markup, values: &[f64], columns: usize, (blank,
             j += run.len();
         }
     }
-    markup.open("g", &[("class", "ink")]);
+    markup.open("g", &[("class", class)]);
     for (shade, path) in paths.iter().enumerate().skip(1).filter(|(_, path)| !path.is_empty()) {
         let opacity = coordinate(shade as f64 / SHADES as f64);
         markup.empty("path", &[("fill-opacity", &opacity), ("d", path)]);
@@ -83,7 +89,7 @@ mod tests {
     #[test]
     fn runs_of_one_shade_are_one_piece_and_bad_pixels_are_blank() {
         let mut markup = Markup::default();
-        cells(&mut markup, &[16.0, 16.0, f64::NAN, 8.0, 0.0, f64::INFINITY], 3, (0.0, 16.0));
+        cells(&mut markup, "ink", &[16.0, 16.0, f64::NAN, 8.0, 0.0, f64::INFINITY], 3, (0.0, 16.0));
         assert_eq!(
             markup.finish(),
             "<g class=\"ink\"><path fill-opacity=\"0.5\" d=\"M0 1h1v1h-1z\"/>\

@@ -13,9 +13,22 @@ fn digits(character: char) -> f64 {
     match character {
         '⁻' => 0.9,
         '⁰' | '¹' | '²' | '³' | '⁴'..='⁹' | '.' | ',' | ':' | ' ' | 'i' | 'l' => 0.65,
-        '−' | '×' | 'm' | 'w' | 'A'..='Z' => 1.35,
+        '−' | '×' | '%' | 'm' | 'w' | 'A'..='Z' => 1.35,
         _ => 1.0,
     }
+}
+
+/// The text, or as much of its start as fits a width with `…`.
+pub(crate) fn cut(text: &str, font: f64, room: f64) -> String {
+    if width(text, font) <= room {
+        return text.to_owned();
+    }
+    let mut left = room - width("…", font);
+    let fits = |character: &char| {
+        left -= digits(*character) * DIGIT * font;
+        left >= 0.0
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// The text in lines that fit a width, broken between words.
@@ -36,6 +49,14 @@ pub(crate) fn lines(text: &str, font: f64, room: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(cut("short", 10.0, 100.0), "short");
+        assert_eq!(cut("a long name", 10.0, 40.0), "a long…");
+        assert!(width(&cut("MMMMMMMMMM", 10.0, 40.0), 10.0) <= 40.0);
+        assert_eq!(cut("any", 10.0, 0.0), "…");
+    }
 
     #[test]
     fn lines_break_between_words() {

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod axis;
+mod bars;
 mod chart;
 mod drawing;
 mod figure;
@@ -45,6 +46,7 @@ mod text;
 mod tick;
 
 pub use axis::{Axis, Scale};
+pub use bars::{Bar, Bars};
 pub use chart::{Chart, Level, Mark, Series};
 pub use drawing::{Anchor, Drawing, Item, Paint, Shape, Style};
 pub use figure::{Figure, Graphic, Panel};

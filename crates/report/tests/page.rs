@@ -7,8 +7,8 @@ mod gallery;
 use std::collections::HashSet;
 
 use bochner_report::{
-    Anchor, Axis, Chart, ClassPoint, Drawing, Figure, Image, Images, Level, Matrix, Page, Paint, Raster,
-    Series, Shape, Style, Table,
+    Anchor, Axis, Bar, Bars, Chart, ClassPoint, Drawing, Figure, Image, Images, Level, Matrix, Page, Paint,
+    Raster, Series, Shape, Style, Table,
 };
 
 /// Walks through markup: tags balance, attributes are quoted and named once, `<` and `&` are escaped.
@@ -104,7 +104,7 @@ fn the_gallery_is_well_formed_with_unique_ids() {
     check_ids(&attributes);
     let images =
         attributes.iter().filter(|(tag, name, value)| tag == "svg" && name == "role" && value == "img");
-    assert_eq!(images.count(), 31, "eleven drawings and twenty digits");
+    assert_eq!(images.count(), 33, "thirteen drawings and twenty digits");
 }
 
 #[test]
@@ -177,7 +177,19 @@ fn hostile(bad: f64) -> Page {
     page.figure(Figure::of("", Images { images: vec![image], range: (0.0, 0.0) }));
     page.figure(Figure::of("", Matrix { columns: 2, values: vec![bad, 1.0, 2.0], ..Matrix::default() }));
     page.figure(Figure::of("", Matrix { columns: 0, range: Some((bad, bad)), ..Matrix::default() }));
+    let signed = Matrix {
+        columns: 2,
+        values: vec![bad, -1.0, -bad],
+        signed: true,
+        texts: vec!["<t>".to_owned(); 9],
+        row_labels: vec!["<r>".repeat(99)],
+        ..Matrix::default()
+    };
+    page.figure(Figure::of("", signed));
+    let bar = |value| Bar { name: "<n>".repeat(99), value, text: "&".to_owned() };
+    page.figure(Figure::of("", Bars { bars: vec![bar(bad), bar(-1.0), bar(2.0)] }));
     for empty in [
+        Figure::of("", Bars::default()),
         Figure::of("", Chart::default()),
         Figure::of("", Raster::default()),
         Figure::of("", Drawing::default()),

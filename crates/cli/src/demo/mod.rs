@@ -6,7 +6,6 @@ mod experiment;
 mod figures;
 mod page;
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -33,18 +32,12 @@ pub(crate) fn run(args: DemoArgs, console: &mut Console<'_>) -> Result<(), Failu
     let found = Experiment::run(&engine, &digits, args.seed, usize::from(args.seeds))?;
     if let Some(path) = &args.out {
         let page = page::of(&engine, &digits, &found)?;
-        write(path, &page.html())?;
+        crate::page::write(path, &page)?;
     }
     if args.json {
         return console.json(&found);
     }
     console.line(&found.text(args.out.as_deref(), started.elapsed().as_secs_f64()))
-}
-
-fn write(path: &Path, html: &str) -> Result<(), Failure> {
-    let mut file = output::Output::create(path)?;
-    file.write_all(html.as_bytes()).map_err(|source| Failure::Write { file: path.to_owned(), source })?;
-    file.commit()
 }
 
 impl Experiment {

@@ -1,16 +1,14 @@
 //! A model, in words.
 
 use bochner::Model;
-use bochner::encode::Columns;
 use bochner::learn::CurvePoint;
-use bochner::model::Outcome;
 use serde::Serialize;
 
 use crate::args::InspectArgs;
 use crate::console::Console;
 use crate::exit::Failure;
-use crate::report::{ModelReport, aligned};
-use crate::text;
+use crate::report::{Line, ModelReport, aligned, names};
+use crate::{output, page, text};
 
 /// Columns that are named.
 const SHOWN: usize = 10;
@@ -29,26 +27,37 @@ struct Found {
 
 pub(super) fn run(args: &InspectArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let model = Model::load(&args.file).map_err(Failure::about(&args.file))?;
-    let names = match model.encoder().columns() {
-        Columns::Named { names } => Some(names.clone()),
-        Columns::Texts { numbers, texts } => {
-            Some(numbers.iter().chain(texts.iter().map(|text| &text.name)).cloned().collect())
-        }
-        _ => None,
-    };
     let found = Found {
         kind: "model",
         file: args.file.display().to_string(),
         bytes: std::fs::metadata(&args.file).map_or(0, |metadata| metadata.len()),
         outputs: model.intercept().len(),
-        names,
+        names: names(&model),
         report: ModelReport::new(&model),
     };
+    if let Some(path) = &args.report {
+        output::check_distinct("--report", path, &[&args.file])?;
+        let lines = [found.about(), found.fitted()].concat();
+        page::write(path, &page::of(&args.file, &found.report, found.names.as_deref(), &lines))?;
+    }
     if args.json { console.json(&found) } else { console.line(&found.text()) }
 }
 
 impl Found {
     fn text(&self) -> String {
+        let report = &self.report;
+        let mut lines = self.about();
+        lines.extend(report.metric(self.names.as_deref()));
+        lines.extend(self.fitted());
+        if let Some(training) = &report.training {
+            lines.extend(curve(&training.curve, report.error()).map(|curve| ("λ curve", curve)));
+        }
+        lines.extend(report.certificate());
+        aligned(&lines)
+    }
+
+    /// What is predicted, from what, by which kernel.
+    fn about(&self) -> Vec<Line> {
         let report = &self.report;
         let count = text::count(report.columns as u64);
         let columns = match &self.names {
@@ -74,26 +83,22 @@ impl Found {
             ("model", format!("{}, {}", self.file, bochner::plan::bytes(self.bytes))),
             ("target", task),
             ("columns", format!("{columns}{scaled}")),
-            ("kernel", report.kernel.clone()),
-            report.map(),
-            ("seed", report.seed.to_string()),
         ];
-        lines.splice(4..4, report.metric(self.names.as_deref()));
-        lines.splice(3..3, report.texts());
+        lines.extend(report.texts());
+        lines.push(("kernel", report.kernel.clone()));
+        lines
+    }
+
+    /// How it was fitted.
+    fn fitted(&self) -> Vec<Line> {
+        let report = &self.report;
+        let mut lines = vec![report.map(), ("seed", report.seed.to_string())];
         if let Some(training) = &report.training {
             lines.push(("rows", text::count(training.rows)));
             lines.extend(report.training());
             lines.extend(report.uncertainty());
-            let what = match training.outcome {
-                Outcome::Squares { .. } | Outcome::Conjugate { .. } => "squared error",
-                Outcome::Margins { .. } => "wrong",
-                Outcome::Minimised { .. } => "loss",
-                Outcome::Steps { .. } => "loss",
-            };
-            lines.extend(curve(&training.curve, what).map(|curve| ("λ curve", curve)));
         }
-        lines.extend(report.certificate());
-        aligned(&lines)
+        lines
     }
 }
 

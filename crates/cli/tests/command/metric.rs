@@ -49,6 +49,42 @@ fn a_metric_is_learnt_told_and_kept() {
 }
 
 #[test]
+fn a_page_shows_the_columns_that_matter_and_their_directions() {
+    let bench = Bench::new();
+    slanted(&bench);
+    let fit = "fit @slanted.csv --target y --features 256 --metric";
+    bench.ok(&format!("{fit} full -o @full.bochner --report @fit.html -q"));
+    bench.ok("inspect @full.bochner --report @full.html");
+    for page in ["fit.html", "full.html"].map(|name| std::fs::read_to_string(bench.path(name)).unwrap()) {
+        for expected in [
+            "<h1>A model of y</h1>",
+            "class=\"bar s0\"",
+            "class=\"tone s1\"",
+            "How λ was chosen",
+            "kernel error",
+        ] {
+            assert!(page.contains(expected), "{expected}");
+        }
+    }
+    // A model without a metric, or with factors of columns alone, has less to show.
+    bench.ok(&format!("{fit} diagonal -o @diagonal.bochner --report @diagonal.html -q"));
+    bench.ok(&format!("{fit} none --lambda 1e-3 -o @none.bochner --report @none.html -q"));
+    let has = |name: &str, part: &str| std::fs::read_to_string(bench.path(name)).unwrap().contains(part);
+    assert!(has("diagonal.html", "class=\"bar s0\"") && !has("diagonal.html", "class=\"tone s1\""));
+    assert!(!has("none.html", "class=\"bar s0\"") && !has("none.html", "How λ was chosen"));
+    for (words, expected) in [
+        ("inspect @slanted.csv --report @no.html", "this is none"),
+        ("inspect @none.bochner --report @none.bochner", "give another name to --report"),
+        ("fit @slanted.csv --target y -o @m --report @m -q", "two names"),
+        ("fit @slanted.csv --target y -o @m --report @slanted.csv -q", "give another name to --report"),
+    ] {
+        let ran = bench.run(words);
+        assert!(ran.code != 0 && ran.err.contains(expected), "{words}: {ran:?}");
+    }
+    assert!(!bench.path("no.html").exists() && !bench.path("m").exists());
+}
+
+#[test]
 fn other_words_are_refused() {
     let bench = Bench::new();
     slanted(&bench);
