@@ -5,7 +5,7 @@
 Each data set is cut four fifths to one at random, --seeds times; one with a published split is used as it is cut, once. At most --rows rows are learnt from, drawn at random. Methods, each with its defaults and two threads:
 
     none, auto    KernelRegressor or KernelClassifier(metric=…, budget=…)
-    rbf + ridge   StandardScaler, RBFSampler(gamma="scale", n_components=2048), RidgeCV or RidgeClassifierCV
+    rbf + ridge   StandardScaler, RBFSampler(gamma="scale", n_components=1024), RidgeCV or RidgeClassifierCV
     exact         StandardScaler, SVC or SVR (rbf) where there are at most 20,000 rows
     hist          HistGradientBoosting on raw columns
     lightgbm      LightGBM, where it is installed
@@ -55,7 +55,7 @@ def model_of(method, is_classes, rows, budget):
         return ours(metric=method, budget=budget, n_jobs=THREADS)
     if method == "rbf + ridge":
         ridge = RidgeClassifierCV(alphas) if is_classes else RidgeCV(alphas)
-        return make_pipeline(StandardScaler(), RBFSampler(gamma="scale", n_components=2048, random_state=0), ridge)
+        return make_pipeline(StandardScaler(), RBFSampler(gamma="scale", n_components=1024, random_state=0), ridge)
     if method == "exact" and rows <= MOST_EXACT:
         return make_pipeline(StandardScaler(), SVC(cache_size=1000) if is_classes else _scaled_svr())
     if method == "hist":

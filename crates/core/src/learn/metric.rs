@@ -242,11 +242,16 @@ pub(super) fn seconds(rows: u64, machine: &Machine) -> f64 {
     40.0 * (fit(WHOLE) + fit(GLANCE))
 }
 
-/// Bytes that it takes beside those of one look: phases of three metrics more.
-pub(super) fn bytes(rows: u64) -> u64 {
-    let (features, most) = WHOLE;
-    let rows = rows.min(most as u64);
-    3 * rows * 4 * (features as u64).min(rows)
+/// Bytes that it takes, of so many sampled rows with so many entries each.
+pub(super) fn bytes(rows: u64, columns: usize, entries: Option<u64>, limit: u64) -> u64 {
+    let count = usize::try_from(rows).unwrap_or(usize::MAX).min(WHOLE.1);
+    ground::sized(WHOLE.0, count, row_bytes(columns, entries), limit).1
+}
+
+/// Bytes of a row as a metric leaves it: sparse ones with so many entries are filled where columns may be mixed.
+fn row_bytes(columns: usize, entries: Option<u64>) -> u64 {
+    let full = 8 * columns as u64;
+    entries.filter(|_| columns > MIXED_SPARSE).map_or(full, |entries| full.min(16 * entries))
 }
 
 /// The rows of a sample that a metric is learnt from.
@@ -284,8 +289,17 @@ impl<'a> MetricSearch<'a> {
             return Ok((None, trials));
         }
         let (engine, phase) = (self.engine, "metric");
-        engine.tell(&Event::Started { phase })?;
         let ground = self.ground(WHOLE);
+        let (needed, limit) = (ground.bytes, engine.memory_limit());
+        if needed > limit {
+            let what = "learning a metric".to_owned();
+            return if self.is_forced() {
+                Err(Error::Memory { what, needed, limit })
+            } else {
+                Ok((None, trials))
+            };
+        }
+        engine.tell(&Event::Started { phase })?;
         let started = Instant::now();
         let first = self.first(&ground)?;
         // What follows takes about eight times as long.
@@ -402,20 +416,8 @@ impl<'a> MetricSearch<'a> {
         let nothing = vec![None; metrics.len()];
         let plain = self.placed(&bench, &nothing, &Placed::Given(without.clone()), others.start)?;
         let before = bench.row_errors(&plain, bench.judged(&plain, 1.0)?)?;
-        let of = |errors: &[(f64, f64)], kernel: Kernel, rounds: usize| {
-            let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
-            let (error, deviation) = gained(errors, &nothing);
-            Trial {
-                kernel,
-                features: bench.features,
-                rows: self.sample.len() as u64,
-                error,
-                deviation,
-                rounds,
-            }
-        };
-        trials.push(of(&before, without.clone(), 0));
-        trials.push(of(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
+        trials.push(bench.trial(&before, without.clone(), 0));
+        trials.push(bench.trial(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
         let (gain, deviation) = gained(&before, &after);
         let is_better = gain > CONFIDENCE * deviation && gain > WORTH * trials[trials.len() - 2].error;
         let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
@@ -567,15 +569,6 @@ impl<'a> MetricSearch<'a> {
 
     fn trial(&self, ground: &Ground<'a>, state: &State) -> Result<Trial> {
         let errors = ground.row_errors(&state.stretched, state.at)?;
-        let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
-        let (error, deviation) = gained(&errors, &nothing);
-        Ok(Trial {
-            kernel: state.stretched[0].kernel(state.at.factor),
-            features: ground.features,
-            rows: ground.weights.len() as u64,
-            error,
-            deviation,
-            rounds: state.moves.len(),
-        })
+        Ok(ground.trial(&errors, state.stretched[0].kernel(state.at.factor), state.moves.len()))
     }
 }

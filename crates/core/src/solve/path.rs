@@ -37,6 +37,24 @@ impl Path {
 
     /// For each λ, Σ w(y − ŷ)² over `held_out` rows and all outputs; infinite where λ is too small for the matrix.
     pub(crate) fn errors(&self, lambdas: &[f64], held_out: &Sums) -> Vec<f64> {
+        let scale: f64 = held_out.target_squares.iter().sum();
+        let each = self.errors_by_output(lambdas, held_out);
+        each.into_iter().map(|errors| cleaned(errors.into_iter().sum(), scale)).collect()
+    }
+
+    /// The same for each output: by the best λ of its own.
+    pub(crate) fn best_errors(&self, lambdas: &[f64], held_out: &Sums) -> Vec<f64> {
+        let mut best = vec![f64::INFINITY; self.sides.columns()];
+        for errors in self.errors_by_output(lambdas, held_out) {
+            for ((best, error), scale) in best.iter_mut().zip(errors).zip(&held_out.target_squares) {
+                *best = best.min(cleaned(error, *scale));
+            }
+        }
+        best
+    }
+
+    /// For each λ, those of all outputs.
+    fn errors_by_output(&self, lambdas: &[f64], held_out: &Sums) -> Vec<Vec<f64>> {
         let outputs = self.sides.columns();
         let solutions: Vec<Option<Matrix<f64>>> =
             lambdas.par_iter().map(|&lambda| self.form.solve(lambda, &self.sides)).collect();
@@ -52,11 +70,11 @@ impl Path {
         (0..lambdas.len())
             .map(|l| {
                 if solutions[l].is_none() {
-                    return f64::INFINITY;
+                    return vec![f64::INFINITY; outputs];
                 }
                 let solution = self.normal.with_intercept(columns(&all, l * outputs));
                 let image = columns(&images, l * outputs);
-                let error: f64 = (0..outputs)
+                (0..outputs)
                     .map(|o| {
                         let along = |f: &dyn Fn(usize) -> f64| -> f64 {
                             (0..image.rows()).map(|j| solution.coefficients.row(j)[o] * f(j)).sum()
@@ -67,11 +85,13 @@ impl Path {
                             - 2.0 * b * (held_out.targets[o] - along(&|j| held_out.features[j]))
                             + b * b * held_out.weight
                     })
-                    .sum();
-                // Cancellation leaves little below zero; much of it means that λ is too small for the precision of the sums.
-                let scale: f64 = held_out.target_squares.iter().sum();
-                if error < -1e-6 * scale { f64::INFINITY } else { error.max(0.0) }
+                    .collect()
             })
             .collect()
     }
+}
+
+/// Cancellation leaves little below zero; much of it means that λ is too small for the precision of the sums.
+fn cleaned(error: f64, scale: f64) -> f64 {
+    if error < -1e-6 * scale { f64::INFINITY } else { error.max(0.0) }
 }

@@ -132,8 +132,13 @@ impl Gradients {
 }
 
 impl Statistic for Gradients {
+    /// Of the same columns; where one has the diagonal alone, so has the sum.
     fn merge(&mut self, other: &Self) {
+        if self.is_full() && !other.is_full() {
+            self.sums = self.sums.iter().copied().step_by(self.columns + 1).collect();
+        }
+        let step = if other.is_full() && !self.is_full() { self.columns + 1 } else { 1 };
         self.weight += other.weight;
-        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, more)| *sum += more);
+        self.sums.iter_mut().zip(other.sums.iter().step_by(step)).for_each(|(sum, more)| *sum += more);
     }
 }

@@ -2,9 +2,10 @@
 
 use bochner::model::file::FileError;
 use bochner::{
-    Arrays, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Model, Ridge, Rows,
-    Target,
+    Arrays, Auto, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, MetricChoice,
+    Model, Ridge, Rows, Target,
 };
+use bochner_testkit::normals;
 use proptest::prelude::*;
 
 use crate::table::{engine, rows};
@@ -130,6 +131,39 @@ fn forged_content_is_refused_for_what_it_is() {
     other.extend(b"{}");
     assert!(matches!(file_error(&other), FileError::NotAModel));
     assert!(matches!(file_error(b"\x80\x04\x95\x10\x00\x00\x00\x00a pickle"), FileError::Header { .. }));
+}
+
+/// A metric that claims other shapes than it has, or numbers that are none.
+#[test]
+fn forged_metrics_are_refused() {
+    let (d, n) = (70, 80);
+    let x = Matrix::new(n, d, normals(n, d, 1)).unwrap();
+    let y: Vec<f64> = (0..n).map(|i| x.row(i)[0] + x.row(i)[1].powi(2)).collect();
+    for (metric, kind) in [(MetricChoice::Diagonal, "diagonal"), (MetricChoice::Full, "leading")] {
+        let auto =
+            Auto { metric, features: Some(16), lambda: Lambda::Given { value: 1e-3 }, ..Auto::default() };
+        let model = auto.fit(&engine(1), &(&x, &y)).unwrap();
+        let bytes = model.to_bytes().unwrap();
+        assert!(Model::from_bytes(&bytes).is_ok());
+        let told = format!("\"kind\":\"{kind}\"");
+        for (from, to) in [
+            ("\"directions\":", "\"directions\":9"),
+            ("\"directions\":", "\"directions\":1844674407370955161"),
+            (&told, "\"kind\":\"full\""),
+            (&told, "\"kind\":\"other\""),
+        ] {
+            let error = Model::from_bytes(&forged(&bytes, from, to)).unwrap_err();
+            assert!(matches!(error, Error::ModelFile(_) | Error::Memory { .. }), "{from} → {to}: {error}");
+        }
+        // A share of the gradient, and with it the next bytes of the file, becomes no number.
+        let needle = model.encoder().metric().unwrap().shares()[0].to_le_bytes();
+        let at = bytes.windows(8).position(|window| window == needle).unwrap();
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            let mut changed = bytes.clone();
+            changed[at..at + 8].copy_from_slice(&bad.to_le_bytes());
+            assert!(Model::from_bytes(&mended(&changed)).is_err(), "{bad}");
+        }
+    }
 }
 
 /// NaN in a tensor, with a checksum that fits.

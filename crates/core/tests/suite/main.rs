@@ -36,6 +36,7 @@ mod liftings;
 mod losses;
 mod maps;
 mod metric;
+mod metric_search;
 mod oracle;
 mod passes;
 mod projections;

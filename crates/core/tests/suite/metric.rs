@@ -133,6 +133,13 @@ fn gradients_merge_and_weigh_and_are_the_same_on_any_number_of_threads() {
         parts.merge(&read(2, cut..n));
         assert_close(parts.matrix().unwrap().as_slice(), whole.matrix().unwrap().as_slice(), Relative(1e-11));
     }
+    let mut diagonal = Gradients::diagonal(d);
+    diagonal.absorb(&map, &coefficients, &Rows::from(&x), |i| weights[i]).unwrap();
+    for (mut one, other) in [(whole.clone(), diagonal.clone()), (diagonal.clone(), whole.clone())] {
+        one.merge(&other);
+        assert!(one.matrix().is_none());
+        assert_close(&one.of_columns(), &whole.of_columns(), Relative(1e-11));
+    }
     let repeated: Vec<usize> = (0..n).flat_map(|i| vec![i; i % 3]).collect();
     let rows = Matrix::from_fn(repeated.len(), d, |i, j| x.row(repeated[i])[j]);
     let mut gradients = Gradients::full(d);

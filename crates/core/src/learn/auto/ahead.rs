@@ -106,8 +106,8 @@ impl Auto {
         };
         if self.may_be_stretched(source.input_dim()) {
             search += metric::seconds(looked, machine);
-            bytes =
-                bytes.max(search_bytes(None, looked, entries, limit)).saturating_add(metric::bytes(looked));
+            let entries = source.stored_entries().map(|_| entries);
+            bytes = bytes.max(metric::bytes(looked, source.input_dim(), entries, limit));
         }
         let (memory_limit, budget) = (limit, self.budget);
         Ok(Outlook { rows, search, search_bytes: bytes, fits, memory_limit, budget })

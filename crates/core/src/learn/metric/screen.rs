@@ -20,6 +20,9 @@ const ROWS: usize = 4096;
 /// Columns that pairs are made of.
 const PAIRED: usize = 32;
 
+/// Sets of columns that are tried before it is asked whether to go on.
+const AT_ONCE: usize = 64;
+
 /// Columns that are chosen at most.
 const MOST: usize = 8;
 
@@ -28,7 +31,6 @@ const WORTH: f64 = 0.02;
 
 /// Columns that predict by themselves, of rows that may be seen; the best pair where none does.
 pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec<usize>> {
-    ground.engine.quiet().tell(&Event::Alive)?;
     let mut seen = ground.seen(without);
     seen.truncate(ROWS);
     let rows = ground.rows.view();
@@ -45,50 +47,58 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
     }
     let outputs = ground.targets.columns();
     let weights: Vec<f64> = seen.iter().map(|&i| ground.weights[i]).collect();
-    // y, then its squares: what is left of a product where one factor is not known.
-    let targets = Matrix::from_fn(seen.len(), 2 * outputs, |at, o| {
-        let y = ground.targets.row(seen[at])[o % outputs];
-        if o < outputs { y } else { y * y }
+    let y = |at: usize, o: usize| ground.targets.row(seen[at])[o];
+    let values = Matrix::from_fn(seen.len(), outputs, y);
+    // With its squares: what is left of a product where one factor is not known.
+    let both = Matrix::from_fn(seen.len(), 2 * outputs, |at, o| {
+        if o < outputs { y(at, o) } else { y(at, o - outputs).powi(2) }
     });
-    let probe = Probe { table: &table, targets: &targets, weights: &weights, seed: ground.seed };
-    ground.engine.install(|| {
-        let singles = (0..all).into_par_iter().map(|j| probe.errors(&[j], 32)).collect::<Result<Vec<_>>>()?;
-        let nothing = probe.errors(&[], 0)?;
-        // What is left of y, or of its square, whichever tells more.
-        let told = |errors: &[f64]| {
-            let part = |range: std::ops::Range<usize>| {
-                errors[range.clone()].iter().sum::<f64>() / nothing[range].iter().sum::<f64>()
-            };
-            part(0..outputs).min(part(outputs..2 * outputs))
+    let probe = |targets| Probe { table: &table, targets, weights: &weights, seed: ground.seed };
+    let singles = errors(ground, &probe(&both), &(0..all).map(|j| vec![j]).collect::<Vec<_>>(), 32)?;
+    let nothing = ground.engine.install(|| probe(&both).errors(&[], 0))?;
+    // What is left of y, or of its square, whichever tells more.
+    let told = |errors: &[f64]| {
+        let part = |range: std::ops::Range<usize>| {
+            errors[range.clone()].iter().sum::<f64>() / nothing[range].iter().sum::<f64>()
         };
-        let of_y = |errors: &[f64]| errors[..outputs].iter().sum::<f64>();
-        let mut order: Vec<usize> = (0..all).collect();
-        order.sort_by(|&a, &b| told(&singles[a]).total_cmp(&told(&singles[b])));
-        order.truncate(PAIRED);
-        let pairs: Vec<[usize; 2]> = (0..order.len())
-            .flat_map(|a| (a + 1..order.len()).map(move |b| (a, b)))
-            .map(|(a, b)| [order[a], order[b]])
-            .collect();
-        let errors =
-            pairs.par_iter().map(|pair| Ok(of_y(&probe.errors(pair, 96)?))).collect::<Result<Vec<f64>>>()?;
-        let best = (0..pairs.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-        let Some(best) = best else { return Ok(vec![0]) };
-        let (mut chosen, mut error) = (pairs[best].to_vec(), errors[best]);
-        while chosen.len() < MOST.min(all) {
-            let others: Vec<usize> = order.iter().copied().filter(|j| !chosen.contains(j)).collect();
-            let with = |&j: &usize| {
-                let more: Vec<usize> = chosen.iter().copied().chain([j]).collect();
-                Ok(of_y(&probe.errors(&more, 128)?))
-            };
-            let errors = others.par_iter().map(with).collect::<Result<Vec<f64>>>()?;
-            let best = (0..others.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-            let Some(best) = best.filter(|&at| errors[at] < (1.0 - WORTH) * error) else { break };
-            chosen.push(others[best]);
-            error = errors[best];
-        }
-        chosen.sort_unstable();
-        Ok(chosen)
-    })
+        part(0..outputs).min(part(outputs..2 * outputs))
+    };
+    let mut order: Vec<usize> = (0..all).collect();
+    order.sort_by(|&a, &b| told(&singles[a]).total_cmp(&told(&singles[b])));
+    order.truncate(PAIRED);
+    let best_of = |tried: Vec<Vec<usize>>, features: usize| -> Result<Option<(Vec<usize>, f64)>> {
+        let errors = errors(ground, &probe(&values), &tried, features)?;
+        let sums = errors.into_iter().map(|errors| errors.into_iter().sum::<f64>());
+        Ok(tried.into_iter().zip(sums).min_by(|(_, a), (_, b)| a.total_cmp(b)))
+    };
+    let pairs = (0..order.len()).flat_map(|a| (a + 1..order.len()).map(move |b| (a, b)));
+    let pairs = pairs.map(|(a, b)| vec![order[a], order[b]]).collect();
+    let Some((mut chosen, mut error)) = best_of(pairs, 96)? else { return Ok(vec![0]) };
+    while chosen.len() < MOST.min(all) {
+        let others = order.iter().filter(|j| !chosen.contains(j));
+        let more = others.map(|&j| chosen.iter().copied().chain([j]).collect()).collect();
+        let best = best_of(more, 128)?.filter(|(_, found)| *found < (1.0 - WORTH) * error);
+        let Some(best) = best else { break };
+        (chosen, error) = best;
+    }
+    chosen.sort_unstable();
+    Ok(chosen)
+}
+
+/// Those of some sets of columns; between a few of them it may be stopped.
+fn errors(
+    ground: &Ground<'_>,
+    probe: &Probe<'_>,
+    sets: &[Vec<usize>],
+    features: usize,
+) -> Result<Vec<Vec<f64>>> {
+    let mut all = Vec::with_capacity(sets.len());
+    for few in sets.chunks(AT_ONCE) {
+        ground.engine.quiet().tell(&Event::Alive)?;
+        let found = || few.par_iter().map(|set| probe.errors(set, features)).collect::<Result<Vec<_>>>();
+        all.extend(ground.engine.install(found)?);
+    }
+    Ok(all)
 }
 
 /// Rows that are fitted to and judged by.
@@ -126,13 +136,9 @@ impl Probe<'_> {
         /// λ of these fits.
         const LAMBDAS: [f64; 3] = [1e-5, 1e-3, 1e-1];
         let fold = |i: usize| usize::from(i % 4 == 3);
-        let of_target = |o: usize| {
-            let targets = Matrix::from_fn(z.rows(), 1, |i, _| self.targets.row(i)[o]);
-            let mut gram = Gram::zero(z.columns(), 1, 2);
-            gram.absorb(z.view(), targets.view(), |i| self.weights[i], fold, &mut Default::default());
-            let path = Path::new(Normal::new(gram.only(0), true), &|_| Ok(()))?;
-            Ok(path.errors(&LAMBDAS, &gram.only(1)).into_iter().fold(f64::INFINITY, f64::min))
-        };
-        (0..self.targets.columns()).map(of_target).collect()
+        let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
+        gram.absorb(z.view(), self.targets.view(), |i| self.weights[i], fold, &mut Default::default());
+        let path = Path::new(Normal::new(gram.only(0), true), &|_| Ok(()))?;
+        Ok(path.best_errors(&LAMBDAS, &gram.only(1)))
     }
 }

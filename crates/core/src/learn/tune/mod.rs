@@ -20,7 +20,7 @@ pub use self::outlook::Outlook;
 pub(super) use self::size::{Grown, Growth, Step};
 pub use self::width::Family;
 pub(super) use self::width::{
-    Settled, WidthSearch, anchored, features_of_turns, looked_at, search_bytes, search_seconds, sides,
+    Settled, WidthSearch, anchored, features_of_turns, search_bytes, search_seconds, sides,
 };
 use super::Auto;
 use crate::plan::bytes;

@@ -95,13 +95,7 @@ pub(in crate::learn) fn search_bytes(given: Option<usize>, rows: u64, entries: u
 }
 
 /// Features of a look at some rows, fewer where these are few, D is given as less, or half of the memory is; and the bytes that they take.
-pub(in crate::learn) fn looked_at(
-    wanted: usize,
-    rows: usize,
-    all: usize,
-    given: Option<usize>,
-    limit: u64,
-) -> (usize, u64) {
+fn looked_at(wanted: usize, rows: usize, all: usize, given: Option<usize>, limit: u64) -> (usize, u64) {
     let mut features = wanted.min((all / 2).next_multiple_of(2)).max(32);
     if let Some(given) = given {
         features = features.min(given.next_multiple_of(2));

@@ -230,14 +230,19 @@ impl<'a> File<'a> {
         Ok(encoder.with_scaling(Scaling::from_parts(shift, factor)?))
     }
 
-    /// L, with what is told of it: factors that are positive, shapes that the tensors back.
+    /// L, with what is told of it: factors that are positive, parts of a whole, shapes that the tensors back.
     fn metric(&self, meta: MetricMeta, columns: usize) -> Result<Metric> {
-        let positive = |name, values: &[f64]| {
-            if values.iter().all(|x| *x > 0.0) {
+        let all = |name, expected: &str, values: &[f64], is_right: fn(&f64) -> bool| {
+            if values.iter().all(is_right) {
                 return Ok(());
             }
-            let (expected, found) = ("positive numbers".to_owned(), "others".to_owned());
+            let (expected, found) = (expected.to_owned(), "others".to_owned());
             Err(Error::from(FileError::Tensor { name, expected, found }))
+        };
+        let positive = |name, values: &[f64]| all(name, "positive numbers", values, |x| *x > 0.0);
+        // Up to rounding.
+        let parts = |name, values: &[f64]| {
+            all(name, "parts of a whole", values, |x| (-1e-9..=1.0 + 1e-9).contains(x))
         };
         let root = match meta.root {
             RootMeta::Diagonal => {
@@ -254,6 +259,8 @@ impl<'a> File<'a> {
         };
         let importances = self.numbers("metric.importances", &[columns])?;
         let shares = self.numbers("metric.shares", &[meta.directions])?;
+        parts("metric.importances", &importances)?;
+        parts("metric.shares", &shares)?;
         let directions = self.matrix("metric.directions", meta.directions, columns)?;
         Ok(Metric::from_parts(root, importances, directions, shares))
     }
