@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -252,6 +252,29 @@ class _KernelLearner(SavedModel):
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
         return self._model.decide(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
+
+    def encode(self, X):
+        """Rows as the kernel compares them: standardized, and stretched by the learnt metric if there is one.
+
+        For whatever else compares rows by their distances: neighbours, clusters, kernel principal components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features_in_)
+            Rows.
+
+        Returns
+        -------
+        X_encoded : {ndarray, csr_matrix} of shape (n_samples, n_features_in_)
+            In the precision of the rows; sparse where they are and their zeros stay zero.
+        """
+        check_is_fitted(self)
+        rows = check_rows(self, X, reset=False)
+        encoded = self._model.encode(rows, threads_of(self.n_jobs))
+        if not isinstance(encoded, tuple):
+            return encoded
+        ends, columns, values = encoded
+        return csr_matrix((values, columns, ends), shape=(len(ends) - 1, self.n_features_in_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

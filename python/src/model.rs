@@ -8,9 +8,11 @@ use bochner::plan::Machine;
 use bochner::solve::Stop;
 use bochner::{
     AnyRows, Arrays, Auto, Certificate, Engine, ExactRidge, ExactSvm, Head, LabelKind, Labels, Lambda,
-    Matrix, Method, Model as Inner, Shape, Target, Uncertainty,
+    Matrix, Method, Model as Inner, OwnedRows, Rows, Scalar, Shape, Target, Uncertainty,
 };
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -18,6 +20,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::error::to_python;
 use crate::job::Job;
 use crate::kernel::kernel_of;
+use crate::map::csr_parts;
 use crate::rows::{AnyTable, array, view};
 
 /// L, the part of each column, the leading directions, and their parts.
@@ -277,6 +280,19 @@ impl Model {
         let outputs = self.outputs(py, &rows, threads)?;
         let classes = self.inner.classes(&outputs).into_iter().map(|class| class as i64).collect();
         Ok(PyArray1::from_vec(py, classes))
+    }
+
+    /// Rows as the kernel compares them, in their own precision: an array, or row ends, columns and values where zeros are not stored.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        rows: AnyTable<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match rows.rows()? {
+            AnyRows::F32(rows) => self.encoded(py, &rows, threads),
+            AnyRows::F64(rows) => self.encoded(py, &rows, threads),
+        }
     }
 
     /// Columns of the rows.
@@ -600,6 +616,22 @@ impl Model {
 }
 
 impl Model {
+    fn encoded<'py, T: Scalar + Element>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows<'_, T>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let job = Job::for_rows(threads, rows.count());
+        match job.run(py, |engine| self.inner.encode(engine, rows))? {
+            OwnedRows::Dense(rows) => {
+                let shape = [rows.rows(), rows.columns()];
+                Ok(PyArray1::from_vec(py, rows.into_vec()).reshape(shape)?.into_any())
+            }
+            OwnedRows::Sparse(rows) => Ok(csr_parts(py, rows)?.into_any()),
+        }
+    }
+
     fn outputs(&self, py: Python<'_>, rows: &AnyTable<'_>, threads: usize) -> PyResult<Matrix<f64>> {
         let rows = rows.rows()?;
         Job::for_rows(threads, rows.count()).run(py, |engine| match rows {

@@ -5,6 +5,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import KernelPCA
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import StandardScaler
 
 from bochner import KernelClassifier, KernelRegressor
 
@@ -41,6 +46,37 @@ def test_it_travels_with_the_model(slanted, metric, tmp_path):
     assert loaded.metric == metric
     np.testing.assert_array_equal(loaded.metric_, model.metric_)
     assert model.metric_.ndim == (1 if metric == "diagonal" else 2)
+
+
+def test_other_methods_can_compare_rows_as_the_model_does(slanted):
+    """KernelRidge on encoded rows is the model's exact twin, and the first components of kernel PCA follow the direction that matters."""
+    X, y = slanted
+    model = KernelRegressor("gaussian", n_components=1024, metric="full").fit(X[:500], y[:500])
+    encoded = model.encode(X)
+    assert encoded.shape == X.shape and encoded.dtype == np.float64
+    gamma = 1 / (2 * float(model.kernel_.removeprefix("gaussian(sigma=").removesuffix(")")) ** 2)
+    exact = KernelRidge(kernel="rbf", gamma=gamma, alpha=500 * model.regularization_).fit(encoded[:500], y[:500] - y[:500].mean())
+    assert np.corrcoef(exact.predict(encoded[500:]), model.predict(X[500:]))[0, 1] > 0.999
+    along = (X["a"] + X["b"]).to_numpy()
+
+    def told(rows):
+        parts = KernelPCA(4, kernel="rbf", gamma=gamma).fit_transform(rows)
+        return LinearRegression().fit(parts, along).score(parts, along)
+
+    assert told(encoded) > 0.9 > told(StandardScaler().fit_transform(X))
+
+
+@pytest.mark.parametrize("metric", ["none", "diagonal", "full"])
+def test_sparse_rows_stay_sparse_where_zeros_stay_zero(slanted, metric):
+    X, y = slanted
+    thinned = X.to_numpy() * (np.arange(X.size).reshape(X.shape) % 3 == 0)
+    model = KernelRegressor(n_components=64, metric=metric).fit(sp.csr_matrix(thinned), y)
+    encoded = model.encode(sp.csr_matrix(thinned[:9].astype(np.float32)))
+    assert sp.issparse(encoded) == (metric != "full") and encoded.dtype == np.float32
+    dense = encoded.toarray() if metric != "full" else encoded
+    np.testing.assert_allclose(dense, model.encode(thinned[:9]), rtol=1e-5, atol=1e-6)
+    if metric != "full":
+        assert np.array_equal(dense != 0, thinned[:9] != 0)
 
 
 def test_classes_have_one_too(slanted):

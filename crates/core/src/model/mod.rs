@@ -370,6 +370,15 @@ impl Model {
             .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
     }
 
+    /// Rows as the kernel compares them: scaled, and stretched by the learnt metric. They serve whatever else compares rows: components, clusters, neighbours, tests.
+    pub fn encode<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<OwnedRows<T>> {
+        self.check_rows(rows)?;
+        let size = (rows.count() as u64).saturating_mul((size_of::<T>() * rows.columns()) as u64);
+        engine.check_memory(|| format!("{} encoded rows", rows.count()), size)?;
+        let as_they_are = || rows.taken(&(0..rows.count()).collect::<Vec<_>>());
+        Ok(engine.install(|| self.encoder.rows(rows)).unwrap_or_else(as_they_are))
+    }
+
     /// As many columns as there were, all finite.
     fn check_rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<()> {
         let (expected, found) = (self.encoder.columns().count(), rows.columns());
