@@ -29,6 +29,20 @@ pub fn sweep<S: Statistic + Send>(
     zero: impl Fn() -> S + Sync,
     mut absorb: impl FnMut(&mut S, &Batch<'_>) + Send,
 ) -> Result<S> {
+    try_sweep(engine, source, phase, zero, |statistic, batch| {
+        absorb(statistic, batch);
+        Ok(())
+    })
+}
+
+/// The same where a block takes so long that `absorb` has to ask whether to go on.
+pub(crate) fn try_sweep<S: Statistic + Send>(
+    engine: &Engine,
+    source: &dyn Source,
+    phase: &str,
+    zero: impl Fn() -> S + Sync,
+    mut absorb: impl FnMut(&mut S, &Batch<'_>) -> Result<()> + Send,
+) -> Result<S> {
     engine.tell(&Event::Started { phase })?;
     let mut batches = source.open()?;
     let (mut groups, mut rows) = (Groups::default(), 0);
@@ -42,7 +56,7 @@ pub fn sweep<S: Statistic + Send>(
         engine.install(|| check(&batch, source))?;
         weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
         rows += batch.rows.count() as u64;
-        engine.install(|| absorb(groups.next(&zero), &batch));
+        engine.install(|| absorb(groups.next(&zero), &batch))?;
         engine.tell(&Event::Progress { phase, rows, fraction: batches.fraction() })?;
     }
     engine.tell(&Event::Finished { phase })?;

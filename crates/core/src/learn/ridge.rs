@@ -25,7 +25,7 @@ use crate::solve::pcg::Limits;
 use crate::solve::{Normal, Path, Solution};
 use crate::source::{Batch, Source, Target, entries_of_a_row};
 use crate::stat::{Gram, Sample};
-use crate::sweep::sweep;
+use crate::sweep::try_sweep;
 use crate::{
     AnyRows, Encoder, Engine, Error, Event, Loss, Map, MapSpec, Matrix, MatrixView, Result, Rows, Scalar,
 };
@@ -392,7 +392,8 @@ impl Ridge {
         let target = source.target();
         let hash = ContentHash::new(self.map.seed, Stream::Folds);
         let (mut single, mut double) = (Buffers::default(), Buffers::default());
-        sweep(
+        let check = || engine.tell(&Event::Alive);
+        try_sweep(
             engine,
             source,
             "fit",
@@ -404,13 +405,10 @@ impl Ridge {
                     let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
                     hashes.into_iter().map(|hash| fold_of(hash, folds)).collect()
                 };
+                let block = Block { batch, fold: &fold, targets: &units.targets(target, batch), units };
                 match batch.rows {
-                    AnyRows::F32(rows) => {
-                        single.absorb(gram, map, &rows, batch, &fold, &units.targets(target, batch), units)
-                    }
-                    AnyRows::F64(rows) => {
-                        double.absorb(gram, map, &rows, batch, &fold, &units.targets(target, batch), units)
-                    }
+                    AnyRows::F32(rows) => single.absorb(gram, map, &rows, &block, check),
+                    AnyRows::F64(rows) => double.absorb(gram, map, &rows, &block, check),
                 }
             },
         )
@@ -517,23 +515,29 @@ struct Buffers<T> {
     packed: Aligned<T>,
 }
 
+/// What goes with the rows of a block.
+struct Block<'a> {
+    batch: &'a Batch<'a>,
+    fold: &'a [usize],
+    targets: &'a Matrix<f64>,
+    units: &'a Units,
+}
+
 impl<T: Scalar> Buffers<T> {
     fn absorb(
         &mut self,
         gram: &mut Gram,
         map: &Map,
         rows: &Rows<'_, T>,
-        batch: &Batch<'_>,
-        fold: &[usize],
-        targets: &Matrix<f64>,
-        units: &Units,
-    ) {
+        block: &Block<'_>,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let features = self.features.sized(rows.count() * map.output_dim());
         map.apply_in_parallel(rows, features, false);
-        if let Ok(z) = MatrixView::new(features, rows.count(), map.output_dim()) {
-            let weight = |i| batch.weight(i) / units.weight;
-            gram.absorb(z, targets.view(), weight, |i| fold[i], &mut self.packed);
-        }
+        check()?;
+        let z = MatrixView::new(features, rows.count(), map.output_dim())?;
+        let weight = |i| block.batch.weight(i) / block.units.weight;
+        gram.absorb_until(z, block.targets.view(), weight, |i| block.fold[i], &mut self.packed, check)
     }
 }
 

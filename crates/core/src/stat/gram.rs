@@ -85,6 +85,25 @@ impl Gram {
         fold: impl Fn(usize) -> usize,
         packed: &mut Aligned<T>,
     ) {
+        let never = || Ok::<(), std::convert::Infallible>(());
+        match self.absorb_until(z, y, weight, fold, packed, never) {
+            Ok(()) => {}
+            Err(impossible) => match impossible {},
+        }
+    }
+
+    /// The same, asking every now and then whether to go on: a block of many features takes seconds. What has been stopped is of no use.
+    pub(crate) fn absorb_until<T: Scalar, E>(
+        &mut self,
+        z: MatrixView<'_, T>,
+        y: MatrixView<'_, f64>,
+        weight: impl Fn(usize) -> f64,
+        fold: impl Fn(usize) -> usize,
+        packed: &mut Aligned<T>,
+        check: impl Fn() -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        /// Multiplications between two questions: a tenth of a second on two threads.
+        const UNASKED: usize = 4 << 30;
         let isa = Isa::best();
         let mut order: Vec<(usize, u32, f64)> = (0..z.rows())
             .filter(|&i| weight(i) > 0.0)
@@ -110,12 +129,16 @@ impl Gram {
             if rows.is_empty() {
                 continue;
             }
-            part.products.as_mut_slice().par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
-                let (i, j) = tile_of(position);
-                let columns = |t: usize| TILE.min(self.features - t * TILE);
-                let extent = Extent { a: columns(i), b: columns(j), upper: i == j };
-                rank_tile(isa, tile(i), tile(j), rows.clone(), extent, c);
-            });
+            let tiles = (UNASKED / (rows.len() * TILE * TILE)).max(1);
+            for (few, products) in part.products.as_mut_slice().chunks_mut(tiles * TILE * TILE).enumerate() {
+                products.par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
+                    let (i, j) = tile_of(few * tiles + position);
+                    let columns = |t: usize| TILE.min(self.features - t * TILE);
+                    let extent = Extent { a: columns(i), b: columns(j), upper: i == j };
+                    rank_tile(isa, tile(i), tile(j), rows.clone(), extent, c);
+                });
+                check()?;
+            }
             part.cross.par_chunks_mut((self.outputs + 1) * TILE).enumerate().for_each(|(t, c)| {
                 cross_tile(isa, tile(t), &sides, rows.clone(), c);
             });
@@ -129,6 +152,7 @@ impl Gram {
             }
             part.rows += rows.len() as u64;
         }
+        Ok(())
     }
 
     /// The sums of all rows.
@@ -361,6 +385,32 @@ mod tests {
             (read::<f64>(&weighted, 0..20).total(), read::<f64>(&repeated, 0..rows.len()).total());
         a.rows = b.rows;
         assert_equal(&a, &b, 1e-12);
+    }
+
+    /// So many features that the block is absorbed in parts: asked in between, with every product where it belongs, and stopped when told to.
+    #[test]
+    fn a_large_block_can_be_stopped() {
+        let (n, d) = (4096, 1600);
+        let z = Matrix::from_fn(n, d, |i, j| ((i * 31 + j * 17 + (i * j) % 13) % 7) as f32 - 3.0);
+        let y = Matrix::zeros(n, 1);
+        let asked = std::cell::Cell::new(0);
+        let absorb = |gram: &mut Gram, most: usize| {
+            asked.set(0);
+            gram.absorb_until(z.view(), y.view(), |_| 1.0, |_| 0, &mut Aligned::default(), || {
+                asked.set(asked.get() + 1);
+                if asked.get() > most { Err("stopped") } else { Ok(()) }
+            })
+        };
+        let mut gram = Gram::zero(d, 1, 1);
+        assert_eq!(absorb(&mut gram, usize::MAX), Ok(()));
+        assert!(asked.get() > 1, "asked {} times", asked.get());
+        let products = gram.total().products;
+        for (i, j) in [(0, 0), (0, d - 1), (d - 1, d - 1), (5, 1200), (191, 192), (1300, 1599), (1590, 17)] {
+            let expected: f32 = (0..n).map(|k| z.row(k)[i] * z.row(k)[j]).sum();
+            assert_close(&[products.row(i)[j]], &[f64::from(expected)], Absolute(0.0));
+        }
+        assert_eq!(absorb(&mut Gram::zero(d, 1, 1), 1), Err("stopped"));
+        assert_eq!(asked.get(), 2);
     }
 
     #[test]
