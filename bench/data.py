@@ -63,8 +63,8 @@ def load(folder, name, most=None, seed=0):
     return x, y, new, known
 
 
-def mixed(folder, name, most=None, seed=0, is_coded=False):
-    """As load, for tables with columns of texts: coded by their order, or as 0 and 1 for each value."""
+def mixed(folder, name, most=None, seed=0, are_categories=False):
+    """As load, for tables with columns of texts: as categories of a frame, or as 0 and 1 for each value."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -86,10 +86,9 @@ def mixed(folder, name, most=None, seed=0, is_coded=False):
     if not pd.api.types.is_numeric_dtype(y):
         y = pd.Series(pd.factorize(y, sort=True)[0])
     texts = [column for column in whole if not pd.api.types.is_numeric_dtype(whole[column])]
-    if is_coded:
-        for column in texts:
-            whole[column] = pd.factorize(whole[column], sort=True)[0]
-    else:
-        whole = pd.get_dummies(whole, columns=texts)
-    x, y = whole.to_numpy(np.float64), y.to_numpy()
+    y = y.to_numpy()
+    if are_categories:
+        whole = whole.astype(dict.fromkeys(texts, "category"))
+        return whole[: len(train)], y[: len(train)], whole[len(train) :], y[len(train) :]
+    x = pd.get_dummies(whole, columns=texts).to_numpy(np.float64)
     return x[: len(train)], y[: len(train)], x[len(train) :], y[len(train) :]

@@ -34,7 +34,7 @@ pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failur
     let summary = fit.summary(&model, &pass, &progress)?;
     if let Some(path) = &fit.report {
         let lines = summary.page_lines(&fit.job.recipe, &model);
-        let names = report::names(&model);
+        let names = report::encoded_names(&model);
         page::write(path, &page::of(&fit.output, &summary.report, names.as_deref(), &lines))?;
     }
     match (json, fit.job.run.quiet) {
@@ -49,12 +49,8 @@ impl Fit {
         let inputs = self.job.inputs();
         output::check_distinct("--output", &self.output, &inputs)?;
         if let Some(report) = &self.report {
-            output::check_distinct("--report", report, &inputs)?;
-            if *report == self.output {
-                return Err(Failure::Usage(
-                    "--report would replace --output; give them two names".to_owned(),
-                ));
-            }
+            let others = [inputs.as_slice(), &[self.output.as_path()]].concat();
+            output::check_distinct("--report", report, &others)?;
         }
         let engine = progress.engine(&self.job.run, self.job.max_memory);
         let opened = self.job.open(&engine, true, || {
@@ -150,7 +146,7 @@ struct CrossValidation {
 impl Summary {
     fn lines(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
         let mut lines = self.about(recipe, model);
-        lines.extend(self.report.metric(report::names(model).as_deref()));
+        lines.extend(self.report.metric(report::encoded_names(model).as_deref()));
         lines.extend(self.fitted());
         lines.extend(self.report.certificate());
         lines.extend(self.cost());

@@ -66,16 +66,24 @@ pub(crate) fn file(typed: Option<PathBuf>) -> Option<PathBuf> {
     typed.filter(|path| path.as_os_str() != "-")
 }
 
-/// Refuses to write over what is read.
-pub(crate) fn check_distinct(option: &str, output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let Ok(place) = fs::canonicalize(output) else { return Ok(()) };
-    match inputs.iter().find(|input| fs::canonicalize(input).is_ok_and(|input| input == place)) {
-        Some(input) => Err(Failure::Usage(format!(
-            "the output would replace {}, which is read; give another name to {option}",
-            input.display()
+/// Refuses to write over what is read, or over another output.
+pub(crate) fn check_distinct(option: &str, output: &Path, others: &[&Path]) -> Result<(), Failure> {
+    let Some(output) = place(output) else { return Ok(()) };
+    match others.iter().find(|other| place(other).is_some_and(|other| other == output)) {
+        Some(other) => Err(Failure::Usage(format!(
+            "the output would replace {}, which is needed; give another name to {option}",
+            other.display()
         ))),
         None => Ok(()),
     }
+}
+
+/// Where a file is, or would be, whatever its path is spelled like.
+fn place(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?))
+    })
 }
 
 #[cfg(test)]
@@ -102,5 +110,8 @@ mod tests {
         assert!(check_writable(&path.join("below")).is_err());
         assert!(check_distinct("--output", &path, &[&folder.path().join("./a.csv")]).is_err());
         assert!(check_distinct("--output", &path, &[folder.path()]).is_ok());
+        let new = folder.path().join("new");
+        assert!(check_distinct("--output", &new, &[&folder.path().join("./new")]).is_err(), "not there yet");
+        assert!(check_distinct("--output", &new, &[&path]).is_ok());
     }
 }

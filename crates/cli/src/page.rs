@@ -22,10 +22,11 @@ pub(crate) fn of(model: &Path, report: &ModelReport, names: Option<&[String]>, l
     page.list(lines.iter().map(|(label, text)| item(label, text)).collect::<Vec<_>>());
     if let Some(metric) = &report.metric {
         page.heading("Which columns matter");
-        page.paragraph(
-            "The mean square of the slope of the fitted function along each column, each column measured in its own \
-             deviations, as a part of all. Rows are stretched by these slopes before the kernel compares them.",
-        );
+        let unit = if report.standardised { ", each in its own deviations," } else { "" };
+        page.paragraph(format!(
+            "The mean square of the slope of the fitted function along each column{unit} as a part of all. Rows are stretched along the directions of \
+             large slopes before the kernel compares them.",
+        ));
         page.figure(importances(metric));
         if let Some(figure) = directions(metric, names) {
             page.figure(figure);
@@ -58,7 +59,8 @@ fn item(label: &str, text: &str) -> Text {
 
 /// The columns that matter most, and what all others add.
 fn importances(metric: &MetricReport) -> Figure {
-    let bar = |name: &str, share: f64| Bar { name: name.to_owned(), value: share, text: percent(share) };
+    let bar =
+        |name: &str, share: f64| Bar { name: name.to_owned(), value: share, text: text::percent(share) };
     let (shown, others) = metric.importances.split_at(SHOWN.0.min(metric.importances.len()));
     let mut bars: Vec<Bar> = shown.iter().map(|(name, share)| bar(name, *share)).collect();
     if !others.is_empty() {
@@ -88,7 +90,7 @@ fn directions(metric: &MetricReport, names: Option<&[String]>) -> Option<Figure>
         texts: values.iter().map(|value| format!("{value:.2}").replace('-', "−")).collect(),
         values,
         row_labels: order.iter().map(|&j| MetricReport::name(names, j)).collect(),
-        column_labels: metric.shares.iter().take(shown.len()).map(|share| percent(*share)).collect(),
+        column_labels: metric.shares.iter().take(shown.len()).map(|share| text::percent(*share)).collect(),
         signed: true,
         ..Matrix::default()
     };
@@ -105,10 +107,6 @@ fn directions(metric: &MetricReport, names: Option<&[String]>) -> Option<Figure>
         ),
         matrix,
     ))
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", text::significant(100.0 * share, 2))
 }
 
 /// The error on left-out rows at each λ, and the λ that was taken.

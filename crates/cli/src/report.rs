@@ -115,7 +115,7 @@ impl ModelReport {
     /// What the curve over λ is of.
     pub(crate) fn error(&self) -> &'static str {
         match self.training.as_ref().map(|training| &training.outcome) {
-            Some(Outcome::Margins { .. }) => "wrong",
+            Some(Outcome::Margins { .. }) => "share of wrong classes",
             Some(Outcome::Minimised { .. } | Outcome::Steps { .. }) => "loss",
             _ => "squared error",
         }
@@ -225,6 +225,15 @@ impl ModelReport {
     }
 }
 
+/// The names of the columns that rows have once texts are hashed; none if they have none.
+pub(crate) fn encoded_names(model: &Model) -> Option<Vec<String>> {
+    let Columns::Texts { numbers, texts } = model.encoder().columns() else { return names(model) };
+    let hashed = texts.iter().flat_map(|text| {
+        (0..text.sequence.width).map(|at| format!("{}[{at}]", text::shortened(&text.name, 20)))
+    });
+    Some(numbers.iter().cloned().chain(hashed).collect())
+}
+
 /// The names of the columns that a model takes; none if they have none.
 pub(crate) fn names(model: &Model) -> Option<Vec<String>> {
     match model.encoder().columns() {
@@ -279,12 +288,11 @@ impl MetricReport {
     fn lines(&self, names: Option<&[String]>) -> Vec<Line> {
         /// Columns, directions, and columns of a direction that are shown.
         const SHOWN: (usize, usize, usize) = (6, 3, 4);
-        let percent = |share: f64| format!("{} %", text::significant(100.0 * share, 2));
         let columns = self
             .importances
             .iter()
             .take(SHOWN.0)
-            .map(|(name, share)| format!("{} {}", text::shortened(name, 20), percent(*share)));
+            .map(|(name, share)| format!("{} {}", text::shortened(name, 20), text::percent(*share)));
         let form = match self.form {
             Form::Diagonal => "a factor for each column",
             Form::Full => "a matrix",
@@ -306,7 +314,7 @@ impl MetricReport {
                     )
                 };
                 let terms = order.iter().take(SHOWN.2).map(term).collect::<Vec<_>>().join(" ");
-                lines.push(("", format!("along {} {terms} …", percent(*share))));
+                lines.push(("", format!("along {} {terms} …", text::percent(*share))));
             }
         }
         lines

@@ -76,6 +76,11 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// `12 %`
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", significant(100.0 * share, 2))
+}
+
 /// The first few names, and how many more there are.
 pub(crate) fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
     let more = names.len().saturating_sub(most);

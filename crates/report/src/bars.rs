@@ -29,8 +29,6 @@ const STEP: f64 = 1.55;
 const THICK: f64 = 0.95;
 /// Between a bar and what is written beside it, in font sizes.
 const GAP: f64 = 0.5;
-/// The part of the width that names may take.
-const NAMES: f64 = 0.4;
 
 impl Bar {
     fn length(&self) -> f64 {
@@ -42,7 +40,7 @@ impl Bars {
     pub(crate) fn write(&self, markup: &mut Markup, place: &Place) {
         let (width, font) = (place.size.width, place.size.font);
         let names: Vec<String> =
-            self.bars.iter().map(|bar| label::cut(&bar.name, font, NAMES * width)).collect();
+            self.bars.iter().map(|bar| label::cut(&bar.name, font, label::WIDEST * width)).collect();
         let widest = |texts: &mut dyn Iterator<Item = &str>| {
             texts.map(|text| label::width(text, font)).fold(0.0, f64::max)
         };
@@ -72,5 +70,28 @@ impl Bars {
     fn description(&self) -> String {
         let each: Vec<String> = self.bars.iter().map(|bar| format!("{} {}", bar.name, bar.text)).collect();
         format!("Bars. {}.", each.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::Size;
+
+    #[test]
+    fn bars_are_as_long_as_their_values() {
+        let bar = |value| Bar { name: "a".to_owned(), value, text: "b".to_owned() };
+        let mut markup = Markup::default();
+        let place = Place { id: "f".to_owned(), title: String::new(), size: Size::shared(1) };
+        Bars { bars: vec![bar(2.0), bar(1.0), bar(-1.0), bar(f64::NAN)] }.write(&mut markup, &place);
+        let text = markup.finish();
+        let path =
+            text.split("class=\"bar s0\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        let length = |piece: &str| -> f64 {
+            piece.split('h').nth(1).and_then(|rest| rest.split('v').next()).unwrap().parse().unwrap()
+        };
+        let lengths: Vec<f64> = path.split('z').filter(|piece| !piece.is_empty()).map(length).collect();
+        assert!(lengths[0] > 400.0 && (lengths[0] - 2.0 * lengths[1]).abs() < 0.02, "{lengths:?}");
+        assert!(lengths[2..].iter().all(|length| length.abs() < 1e-12) && lengths.len() == 4, "{lengths:?}");
     }
 }

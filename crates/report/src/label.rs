@@ -3,6 +3,9 @@
 /// A digit of a wide sans-serif font, in font sizes.
 const DIGIT: f64 = 0.62;
 
+/// The part of a drawing's width that names beside it may take.
+pub(crate) const WIDEST: f64 = 0.4;
+
 /// The width of a line of text.
 pub(crate) fn width(text: &str, font: f64) -> f64 {
     text.chars().map(digits).sum::<f64>() * DIGIT * font

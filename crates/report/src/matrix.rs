@@ -30,8 +30,6 @@ pub struct Matrix {
 const MOST_RULED: usize = 40;
 /// The height of a cell with a text, in font sizes.
 const LINE: f64 = 1.7;
-/// The part of the width that labels of rows may take.
-const LABELS: f64 = 0.4;
 
 impl Matrix {
     fn rows(&self) -> usize {
@@ -58,7 +56,7 @@ impl Matrix {
         let (columns, rows) = (self.columns.max(1), self.rows().max(1));
         let (width, font) = (place.size.width, place.size.font);
         let row_labels: Vec<String> =
-            self.row_labels.iter().map(|text| label::cut(text, font, LABELS * width)).collect();
+            self.row_labels.iter().map(|text| label::cut(text, font, label::WIDEST * width)).collect();
         let widest = row_labels.iter().map(|text| label::width(text, font)).fold(0.0, f64::max);
         let left = if widest > 0.0 { widest + 0.6 * font } else { 1.0 };
         let top = if self.column_labels.is_empty() { 1.0 } else { 1.7 * font };
@@ -119,5 +117,23 @@ impl Matrix {
             plain(blank),
             plain(ink)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::Size;
+
+    #[test]
+    fn what_lies_below_zero_has_another_colour() {
+        let mut markup = Markup::default();
+        let place = Place { id: "f".to_owned(), title: String::new(), size: Size::shared(1) };
+        Matrix { columns: 3, values: vec![2.0, -2.0, -1.0], signed: true, ..Matrix::default() }
+            .write(&mut markup, &place);
+        let text = markup.finish();
+        let above = "<g class=\"tone s1\"><path fill-opacity=\"1\" d=\"M0 0h1v1h-1z\"/></g>";
+        let below = "<g class=\"tone s0\"><path fill-opacity=\"0.5\" d=\"M2 0h1v1h-1z\"/><path fill-opacity=\"1\" d=\"M1 0h1v1h-1z\"/></g>";
+        assert!(text.contains(above) && text.contains(below), "{text}");
     }
 }

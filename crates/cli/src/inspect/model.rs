@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::InspectArgs;
 use crate::console::Console;
 use crate::exit::Failure;
-use crate::report::{Line, ModelReport, aligned, names};
+use crate::report::{Line, ModelReport, aligned, encoded_names, names};
 use crate::{output, page, text};
 
 /// Columns that are named.
@@ -21,6 +21,9 @@ struct Found {
     outputs: usize,
     /// The names of the input columns; none if they have none.
     names: Option<Vec<String>>,
+    /// Those of rows once texts are hashed.
+    #[serde(skip)]
+    encoded: Option<Vec<String>>,
     #[serde(flatten)]
     report: ModelReport,
 }
@@ -33,12 +36,13 @@ pub(super) fn run(args: &InspectArgs, console: &mut Console<'_>) -> Result<(), F
         bytes: std::fs::metadata(&args.file).map_or(0, |metadata| metadata.len()),
         outputs: model.intercept().len(),
         names: names(&model),
+        encoded: encoded_names(&model),
         report: ModelReport::new(&model),
     };
     if let Some(path) = &args.report {
         output::check_distinct("--report", path, &[&args.file])?;
         let lines = [found.about(), found.fitted()].concat();
-        page::write(path, &page::of(&args.file, &found.report, found.names.as_deref(), &lines))?;
+        page::write(path, &page::of(&args.file, &found.report, found.encoded.as_deref(), &lines))?;
     }
     if args.json { console.json(&found) } else { console.line(&found.text()) }
 }
@@ -47,7 +51,7 @@ impl Found {
     fn text(&self) -> String {
         let report = &self.report;
         let mut lines = self.about();
-        lines.extend(report.metric(self.names.as_deref()));
+        lines.extend(report.metric(self.encoded.as_deref()));
         lines.extend(self.fitted());
         if let Some(training) = &report.training {
             lines.extend(curve(&training.curve, report.error()).map(|curve| ("λ curve", curve)));

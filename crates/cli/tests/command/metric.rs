@@ -75,7 +75,8 @@ fn a_page_shows_the_columns_that_matter_and_their_directions() {
     for (words, expected) in [
         ("inspect @slanted.csv --report @no.html", "this is none"),
         ("inspect @none.bochner --report @none.bochner", "give another name to --report"),
-        ("fit @slanted.csv --target y -o @m --report @m -q", "two names"),
+        ("fit @slanted.csv --target y -o @m --report @m -q", "give another name to --report"),
+        ("fit @slanted.csv --target y -o @m --report @./m -q", "give another name to --report"),
         ("fit @slanted.csv --target y -o @m --report @slanted.csv -q", "give another name to --report"),
     ] {
         let ran = bench.run(words);

@@ -282,7 +282,7 @@ impl Auto {
 
     /// The same with its kernel and its metric, the sample as that stretches it, and what was tried.
     fn sought(&self, engine: &Engine, sample: Sample, precision: Precision, clock: Clock) -> Result<Sought> {
-        let known = metric::learnt_from(&sample).into_owned();
+        let known = metric::learnt_from(&sample);
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
         let choice = &self.metric;
         let search =
@@ -302,6 +302,7 @@ impl Auto {
         let (found, more) =
             if is_wanted { search.best(&families, &without.anchor())? } else { (None, Vec::new()) };
         trials.extend(more);
+        drop(known);
         let Some(Found { metric, path, kernel }) = found else {
             if is_forced {
                 let text = "no metric was learnt: there are too few rows or columns, or the target does not change with them";

@@ -10,6 +10,7 @@
 
 mod ground;
 mod screen;
+mod size;
 
 use std::str::FromStr;
 use std::time::Instant;
@@ -17,6 +18,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE, gained};
+pub(super) use self::size::Size;
 use super::ridge::Lambda;
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
@@ -232,26 +234,45 @@ enum Move {
     Gradients { at: Setting, stretch: Stretch },
 }
 
-/// Seconds that the search takes, about: forty fits at full size, as many at a glance.
-pub(super) fn seconds(rows: u64, machine: &Machine) -> f64 {
-    let rates = &machine.double;
-    let fit = |(features, most): (usize, usize)| {
-        let (n, d) = (rows.min(most as u64) as f64, (features as f64).min(rows as f64 / 2.0));
-        n * d / rates.features + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
-    };
-    40.0 * (fit(WHOLE) + fit(GLANCE))
+impl MetricChoice {
+    /// Seconds and bytes that the search for it takes, about: forty fits at full size, as many at a glance; of a path, its steps. None where there is nothing to look for.
+    pub(super) fn forecast(&self, size: &Size, machine: &Machine, limit: u64) -> Option<(f64, u64)> {
+        let rates = &machine.double;
+        let fit = |features: usize, most: usize| {
+            let n = size.rows.min(most) as f64;
+            let d = (features as f64).min(n / 2.0);
+            n * d / rates.features + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
+        };
+        match self {
+            MetricChoice::None => None,
+            MetricChoice::Learned(path) => {
+                let steps = path.steps.len() as f64;
+                Some((steps * fit(path.features, WHOLE.1), size.bytes(path.features)))
+            }
+            MetricChoice::Auto | MetricChoice::Diagonal | MetricChoice::Full => {
+                let [whole, glance] = [WHOLE, GLANCE].map(|(features, rows)| fit(features, rows));
+                Some((40.0 * (whole + glance), size.fitted(WHOLE.0, limit).1))
+            }
+        }
+    }
+
+    /// What of M may be used, in the order of trying.
+    pub(super) fn forms(&self, columns: usize, is_sparse: bool) -> &'static [Form] {
+        let most = if is_sparse { MIXED_SPARSE } else { MIXED };
+        match self {
+            MetricChoice::Diagonal => &[Form::Diagonal],
+            MetricChoice::Full => &[Form::Full],
+            MetricChoice::Learned(path) if path.form() == Form::Diagonal => &[Form::Diagonal],
+            MetricChoice::Learned(_) => &[Form::Full],
+            _ if columns > most => &[Form::Diagonal],
+            _ => &[Form::Full, Form::Diagonal],
+        }
+    }
 }
 
-/// Bytes that it takes, of so many sampled rows with so many entries each.
-pub(super) fn bytes(rows: u64, columns: usize, entries: Option<u64>, limit: u64) -> u64 {
-    let count = usize::try_from(rows).unwrap_or(usize::MAX).min(WHOLE.1);
-    ground::sized(WHOLE.0, count, row_bytes(columns, entries), limit).1
-}
-
-/// Bytes of a row as a metric leaves it: sparse ones with so many entries are filled where columns may be mixed.
-fn row_bytes(columns: usize, entries: Option<u64>) -> u64 {
-    let full = 8 * columns as u64;
-    entries.filter(|_| columns > MIXED_SPARSE).map_or(full, |entries| full.min(16 * entries))
+/// Rows of a sample that are fitted to.
+pub(super) fn rows_fitted(sampled: u64) -> usize {
+    usize::try_from(sampled).unwrap_or(usize::MAX).min(WHOLE.1)
 }
 
 /// The rows of a sample that a metric is learnt from.
@@ -260,14 +281,21 @@ pub(super) fn learnt_from(sample: &Sample) -> std::borrow::Cow<'_, Sample> {
 }
 
 impl<'a> MetricSearch<'a> {
-    /// What of M may be used, in the order of trying.
     fn forms(&self) -> &'static [Form] {
-        let most = if self.sample.is_sparse() { MIXED_SPARSE } else { MIXED };
-        match self.choice {
-            MetricChoice::Diagonal => &[Form::Diagonal],
-            MetricChoice::Full => &[Form::Full],
-            _ if self.sample.columns() > most => &[Form::Diagonal],
-            _ => &[Form::Full, Form::Diagonal],
+        self.choice.forms(self.sample.columns(), self.sample.is_sparse())
+    }
+
+    fn size(&self) -> Size {
+        let rows = rows_fitted(self.sample.len() as u64);
+        let stored = || self.sample.iter().take(rows).map(|row| row.entries.len()).sum::<usize>();
+        let outputs = self.sample.iter().next().map_or(0, |row| row.targets.len());
+        Size {
+            sampled: self.sample.len() as u64,
+            rows,
+            columns: self.sample.columns(),
+            outputs,
+            entries: self.sample.is_sparse().then(|| (stored() / rows.max(1) + 1) as u64),
+            mixes: self.forms().contains(&Form::Full),
         }
     }
 
@@ -289,17 +317,18 @@ impl<'a> MetricSearch<'a> {
             return Ok((None, trials));
         }
         let (engine, phase) = (self.engine, "metric");
-        let ground = self.ground(WHOLE);
-        let (needed, limit) = (ground.bytes, engine.memory_limit());
-        if needed > limit {
-            let what = "learning a metric".to_owned();
-            return if self.is_forced() {
-                Err(Error::Memory { what, needed, limit })
-            } else {
-                Ok((None, trials))
-            };
+        let (_, needed) = self.size().fitted(WHOLE.0, engine.memory_limit());
+        match engine.check_memory(|| "learning a metric".to_owned(), needed) {
+            Err(error) if self.is_forced() => return Err(error),
+            Err(error) => {
+                let text = format!("rows are compared as columns are scaled: {error}");
+                engine.tell(&Event::Warning { text: &text })?;
+                return Ok((None, trials));
+            }
+            Ok(()) => {}
         }
         engine.tell(&Event::Started { phase })?;
+        let ground = self.ground(WHOLE);
         let started = Instant::now();
         let first = self.first(&ground)?;
         // What follows takes about eight times as long.
@@ -325,11 +354,19 @@ impl<'a> MetricSearch<'a> {
         } else {
             self.with_family(&ground, ends, families, without, &mut trials)?
         };
+        let found = match best {
+            Some((end, family)) => self.made(&ground, end, family)?,
+            None => None,
+        };
         engine.tell(&Event::Finished { phase })?;
-        let Some((end, family)) = best else { return Ok((None, trials)) };
+        Ok((found, trials))
+    }
+
+    /// What was found, of all rows.
+    fn made(&self, ground: &Ground<'a>, end: State, family: Chosen) -> Result<Option<Found>> {
         let step = |step: Move| {
             Ok(match step {
-                Move::Screen => MetricStep::Columns { columns: screen::columns(&ground, None)? },
+                Move::Screen => MetricStep::Columns { columns: screen::columns(ground, None)? },
                 Move::Columns(columns) => MetricStep::Columns { columns },
                 Move::Gradients { at: Setting { factor, lambda, .. }, stretch } => {
                     MetricStep::Gradients { factor, lambda, stretch }
@@ -338,7 +375,7 @@ impl<'a> MetricSearch<'a> {
         };
         let steps = end.moves.into_iter().map(step).collect::<Result<_>>()?;
         let path = MetricPath { features: ground.features, steps };
-        let Some(metric) = self.replayed(&path)? else { return Ok((None, trials)) };
+        let Some(metric) = self.replayed(&path)? else { return Ok(None) };
         let kernel = match family {
             None => None,
             Some((family, factor)) => {
@@ -346,7 +383,7 @@ impl<'a> MetricSearch<'a> {
                 Some(ground.at_landmarks(Some(&metric), placed, None)?.kernel(factor))
             }
         };
-        Ok((Some(Found { metric, path, kernel }), trials))
+        Ok(Some(Found { metric, path, kernel }))
     }
 
     /// Round after round in one form; none if not even the first is worth it.
@@ -438,8 +475,9 @@ impl<'a> MetricSearch<'a> {
 
     /// The metric of a path.
     pub(super) fn replayed(&self, path: &MetricPath) -> Result<Option<Metric>> {
-        let mut ground = self.ground(WHOLE);
-        ground.features = path.features;
+        let needed = self.size().bytes(path.features);
+        self.engine.check_memory(|| "the steps of a metric".to_owned(), needed)?;
+        let ground = Ground { features: path.features, ..self.ground(WHOLE) };
         let step = |step: &MetricStep| match step {
             MetricStep::Columns { columns } => Move::Columns(columns.clone()),
             &MetricStep::Gradients { factor, lambda, stretch } => {
@@ -452,7 +490,8 @@ impl<'a> MetricSearch<'a> {
 
     /// Where a metric is learnt: whatever the model will be.
     fn ground(&self, size: (usize, usize)) -> Ground<'a> {
-        Ground::new(self.engine, self.sample, self.loss, self.seed, size)
+        let (features, _) = self.size().fitted(size.0, self.engine.memory_limit());
+        Ground::new(self.engine, self.sample, self.loss, self.seed, (features, size.1))
     }
 
     /// Where kernels are compared: with the features, the λ and the precision of the model, as far as they are known.

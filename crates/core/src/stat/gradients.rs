@@ -11,7 +11,7 @@ use crate::encode::Metric;
 use crate::linalg::{dot, multiply};
 use crate::{Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
-/// Rows whose gradients are held at once, and numbers of these rows.
+/// Rows whose gradients are held at once, and numbers of these gradients.
 const PIECE: usize = 1024;
 const NUMBERS: usize = 1 << 20;
 
@@ -54,7 +54,7 @@ impl Gradients {
         if found != expected {
             return Err(Error::Length { what: "coefficients", expected, found });
         }
-        let piece = (NUMBERS / self.columns.max(1)).clamp(16, PIECE);
+        let piece = (NUMBERS / (self.columns * coefficients.rows()).max(1)).clamp(16, PIECE);
         for start in (0..rows.count()).step_by(piece) {
             let range = start..rows.count().min(start + piece);
             let weights: Vec<f64> = range.clone().map(&weight).collect();

@@ -396,10 +396,17 @@ mod tests {
         let asked = std::cell::Cell::new(0);
         let absorb = |gram: &mut Gram, most: usize| {
             asked.set(0);
-            gram.absorb_until(z.view(), y.view(), |_| 1.0, |_| 0, &mut Aligned::default(), || {
-                asked.set(asked.get() + 1);
-                if asked.get() > most { Err("stopped") } else { Ok(()) }
-            })
+            gram.absorb_until(
+                z.view(),
+                y.view(),
+                |_| 1.0,
+                |_| 0,
+                &mut Aligned::default(),
+                || {
+                    asked.set(asked.get() + 1);
+                    if asked.get() > most { Err("stopped") } else { Ok(()) }
+                },
+            )
         };
         let mut gram = Gram::zero(d, 1, 1);
         assert_eq!(absorb(&mut gram, usize::MAX), Ok(()));

@@ -224,10 +224,12 @@ fn an_observer_stops_a_fit_in_every_phase() {
             }
         }
     }
-    let (x, _) = rows(50);
-    let y: Vec<f64> = (0..50).map(|i| x.row(i)[0]).collect();
+    let (x, _) = rows(100);
+    let y: Vec<f64> = (0..100).map(|i| x.row(i)[0]).collect();
     for method in [None, Some(Method::LANDMARKS)] {
-        for phase in ["columns", "bandwidth", "map", "certificate", "fit", "cross-validation", "solve"] {
+        for phase in
+            ["columns", "bandwidth", "metric", "map", "certificate", "fit", "cross-validation", "solve"]
+        {
             let engine =
                 EngineSpec { observer: Some(std::sync::Arc::new(Stop(phase))), ..EngineSpec::default() };
             let result = Auto { method, ..Auto::default() }.fit(&engine.build(), &(&x, &y));

@@ -133,12 +133,15 @@ fn gradients_merge_and_weigh_and_are_the_same_on_any_number_of_threads() {
         parts.merge(&read(2, cut..n));
         assert_close(parts.matrix().unwrap().as_slice(), whole.matrix().unwrap().as_slice(), Relative(1e-11));
     }
+    // Of a diagonal and a matrix there is a diagonal.
     let mut diagonal = Gradients::diagonal(d);
-    diagonal.absorb(&map, &coefficients, &Rows::from(&x), |i| weights[i]).unwrap();
-    for (mut one, other) in [(whole.clone(), diagonal.clone()), (diagonal.clone(), whole.clone())] {
+    diagonal.absorb(&map, &coefficients, &Rows::from(&x).slice(700..n), |i| weights[700 + i]).unwrap();
+    let rest = read(1, 0..700);
+    for (mut one, other) in [(rest.clone(), diagonal.clone()), (diagonal.clone(), rest.clone())] {
         one.merge(&other);
         assert!(one.matrix().is_none());
         assert_close(&one.of_columns(), &whole.of_columns(), Relative(1e-11));
+        assert_close(&[one.weight()], &[whole.weight()], Relative(1e-12));
     }
     let repeated: Vec<usize> = (0..n).flat_map(|i| vec![i; i % 3]).collect();
     let rows = Matrix::from_fn(repeated.len(), d, |i, j| x.row(repeated[i])[j]);

@@ -2,6 +2,7 @@
 
 use super::{Auto, KernelChoice, MetricChoice, Sizes, metric};
 use crate::certify::capacity;
+use crate::encode::Form;
 use crate::learn::tune::{Outlook, search_bytes, search_seconds};
 use crate::plan::{Cost, Machine};
 use crate::source::{Source, entries_of_a_row};
@@ -104,10 +105,21 @@ impl Auto {
                 search_bytes(self.features, looked, entries, limit),
             ),
         };
-        if self.may_be_stretched(source.input_dim()) {
-            search += metric::seconds(looked, machine);
-            let entries = source.stored_entries().map(|_| entries);
-            bytes = bytes.max(metric::bytes(looked, source.input_dim(), entries, limit));
+        let is_known = matches!(self.metric, MetricChoice::Learned(_));
+        if is_known || self.may_be_stretched(source.input_dim()) {
+            let (columns, is_sparse) = (source.input_dim(), source.stored_entries().is_some());
+            let size = metric::Size {
+                sampled: looked,
+                rows: metric::rows_fitted(looked),
+                columns,
+                outputs: source.target().outputs(),
+                entries: is_sparse.then_some(entries),
+                mixes: self.metric.forms(columns, is_sparse).contains(&Form::Full),
+            };
+            if let Some((seconds, needed)) = self.metric.forecast(&size, machine, limit) {
+                search += seconds;
+                bytes = bytes.max(needed);
+            }
         }
         let (memory_limit, budget) = (limit, self.budget);
         Ok(Outlook { rows, search, search_bytes: bytes, fits, memory_limit, budget })

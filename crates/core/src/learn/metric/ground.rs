@@ -4,7 +4,6 @@
 
 use rayon::prelude::*;
 
-use super::row_bytes;
 use crate::encode::Metric;
 use crate::engine::Check;
 use crate::learn::ridge::GRID;
@@ -27,9 +26,6 @@ const JUDGED: usize = 512;
 /// Widths beyond which double precision is needed, in median distances.
 const WIDE: f64 = 1.2;
 
-/// Features of a fit at least.
-const FEWEST: usize = 32;
-
 /// Rows whose gradients are taken.
 const SLOPES: usize = 4096;
 
@@ -48,8 +44,6 @@ pub(super) struct Ground<'a> {
     pub(super) single: f64,
     /// Parts that judge what is tried, each in its turn: the first ones. The next as many have the last word.
     pub(super) judges: usize,
-    /// Bytes that the search takes here.
-    pub(super) bytes: u64,
 }
 
 /// Rows as a metric stretches them, and how features are made of them.
@@ -103,14 +97,9 @@ impl<'a> Ground<'a> {
     ) -> Ground<'a> {
         let count = sample.len().min(rows);
         let (targets, weights) = sides(sample, count, loss);
-        let rows = sample.rows(count);
-        let stored = || sample.iter().take(count).map(|row| row.entries.len()).sum::<usize>();
-        let entries = sample.is_sparse().then(|| (stored() / count.max(1) + 1) as u64);
-        let row = row_bytes(sample.columns(), entries);
-        let (features, bytes) = sized(features, count, row, engine.memory_limit());
         Ground {
             engine,
-            rows,
+            rows: sample.rows(count),
             targets,
             weights,
             seed,
@@ -118,7 +107,6 @@ impl<'a> Ground<'a> {
             lambda: None,
             single: WIDE,
             judges: judges(count),
-            bytes,
         }
     }
 
@@ -356,27 +344,8 @@ impl<'a> Ground<'a> {
 }
 
 /// Parts that judge, in turn.
-fn judges(rows: usize) -> usize {
+pub(super) fn judges(rows: usize) -> usize {
     (PARTS * JUDGED / rows.max(1)).clamp(1, PARTS / 2)
-}
-
-/// Features of fits to some rows, fewer where these are few or half of the memory is, and the bytes that a search takes.
-pub(super) fn sized(wanted: usize, rows: usize, row: u64, limit: u64) -> (usize, u64) {
-    /// Metrics whose rows and phases are held: where a form starts, its best so far, this round's best, and the one that is tried.
-    const HELD: u64 = 4;
-    /// Rows as they came: of the search, and of both looks at families.
-    const COPIES: u64 = 3;
-    let needed = |features: usize| {
-        let (n, d) = (rows as u64, features as u64);
-        let states = HELD * judges(rows) as u64 * n * (4 * d + row);
-        // Features in double and in single precision; sums and what is made of them.
-        states + COPIES * n * row + 12 * n * d + 72 * d * d
-    };
-    let mut features = wanted.min((rows / 2).next_multiple_of(2)).max(FEWEST);
-    while features > FEWEST && needed(features) > limit / 2 {
-        features = (features / 2).next_multiple_of(2);
-    }
-    (features, needed(features))
 }
 
 /// The mean of what b is less than a, and its standard error, over rows with weights.

@@ -29,7 +29,7 @@ const MOST: usize = 8;
 /// The part of the error by which one more column must lower it.
 const WORTH: f64 = 0.02;
 
-/// Columns that predict by themselves, of rows that may be seen; the best pair where none does.
+/// The columns that predict best by themselves, of rows that may be seen: a pair, and more as long as these help.
 pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec<usize>> {
     let mut seen = ground.seen(without);
     seen.truncate(ROWS);
@@ -85,7 +85,7 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
     Ok(chosen)
 }
 
-/// Those of some sets of columns; between a few of them it may be stopped.
+/// The errors of some sets of columns; between a few of them the search may be stopped.
 fn errors(
     ground: &Ground<'_>,
     probe: &Probe<'_>,

@@ -233,10 +233,8 @@ impl<'a> File<'a> {
     /// L, with what is told of it: factors that are positive, parts of a whole, shapes that the tensors back.
     fn metric(&self, meta: MetricMeta, columns: usize) -> Result<Metric> {
         let all = |name, expected: &str, values: &[f64], is_right: fn(&f64) -> bool| {
-            if values.iter().all(is_right) {
-                return Ok(());
-            }
-            let (expected, found) = (expected.to_owned(), "others".to_owned());
+            let Some(at) = values.iter().position(|x| !is_right(x)) else { return Ok(()) };
+            let (expected, found) = (expected.to_owned(), format!("{} at {at}", values[at]));
             Err(Error::from(FileError::Tensor { name, expected, found }))
         };
         let positive = |name, values: &[f64]| all(name, "positive numbers", values, |x| *x > 0.0);
