@@ -6,11 +6,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, reason = "what was measured is worth reading")]
 
+use bochner::plan::Machine;
 use bochner::solve::Hinge;
 use bochner::source::{Batch, Batches};
 use bochner::{
-    AnyRows, Bins, Engine, EngineSpec, ExactRidge, Kernel, LabelKind, Labels, Lambda, Linear, Loss, MapSpec,
-    Matrix, MatrixView, Method, Ridge, Rows, Solver, Source, Target,
+    AnyRows, Auto, Bins, Engine, EngineSpec, ExactRidge, Kernel, LabelKind, Labels, Lambda, Linear, Loss,
+    MapSpec, Matrix, MatrixView, Method, MetricChoice, Ridge, Rows, Solver, Source, Target,
 };
 
 /// Rows that nobody stores.
@@ -142,13 +143,33 @@ fn losses() -> [(&'static str, u64, usize, Lambda, u64); 2] {
     ]
 }
 
+/// Four classes.
+fn classes() -> Target {
+    let texts = (0..4).map(|class| class.to_string()).collect();
+    Target::Classes { labels: Labels::new(LabelKind::Integer, texts) }
+}
+
+/// Searches for a metric: rows, columns, targets.
+fn metrics() -> [(&'static str, u64, usize, Target); 2] {
+    [
+        ("a metric of few columns", 5_000, 12, classes()),
+        ("a metric of many columns", 1_200, 700, Target::Numbers { outputs: 1 }),
+    ]
+}
+
 /// The plan is within a fifth of the measured peak. Every case runs in a process of its own, which starts with a small heap.
 #[test]
 fn the_plan_is_the_peak() {
     if let Ok(case) = std::env::var("BOCHNER_MEMORY_CASE") {
         return measure(case.parse().unwrap());
     }
-    for case in 0..cases().len() + machines().len() + exact().len() + passes().len() + losses().len() {
+    for case in 0..cases().len()
+        + machines().len()
+        + exact().len()
+        + passes().len()
+        + losses().len()
+        + metrics().len()
+    {
         let child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "the_plan_is_the_peak", "--nocapture"])
             .env("BOCHNER_MEMORY_CASE", case.to_string())
@@ -202,6 +223,9 @@ fn ten_million_rows_take_the_memory_of_one() {
 
 fn measure(case: usize) {
     let before = cases().len() + machines().len() + exact().len();
+    if case >= before + passes().len() + losses().len() {
+        return measure_metric(case - before - passes().len() - losses().len());
+    }
     if case >= before + passes().len() {
         return measure_losses(case - before - passes().len());
     }
@@ -260,9 +284,7 @@ fn measure_losses(case: usize) {
     let (name, count, features, lambda, limit) = losses()[case];
     let engine: Engine =
         EngineSpec { threads: 2, memory_limit: Some(limit), ..EngineSpec::default() }.build();
-    let texts = (0..4).map(|class| class.to_string()).collect();
-    let target = Target::Classes { labels: Labels::new(LabelKind::Integer, texts) };
-    let source = Generated { count, columns: 20, target };
+    let source = Generated { count, columns: 20, target: classes() };
     let map = MapSpec { features, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
     let linear = Linear { lambda, tolerance: 0.1, most_steps: Some(2), ..Linear::new(map, Loss::Logistic) };
     assert!(linear.plan(&source).unwrap().peak_bytes > limit);
@@ -278,12 +300,25 @@ fn measure_losses(case: usize) {
     assert!(planned <= 3 * measured, "{name}: planned {planned} bytes, measured {measured}");
 }
 
+/// The forecast counts what may be held at once, the forms and families that may be tried: it is kept, and is not far above.
+fn measure_metric(case: usize) {
+    let (name, count, columns, target) = metrics()[case].clone();
+    let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
+    let source = Generated { count, columns, target };
+    let auto = Auto { features: Some(64), metric: MetricChoice::Full, ..Auto::default() };
+    let before = status("VmRSS");
+    auto.fit(&engine, &source).unwrap();
+    let measured = status("VmHWM") - before;
+    let machine = Machine::measure(&engine).unwrap();
+    let planned = auto.forecast(&engine, &source, &machine, 0.0).unwrap().peak_bytes();
+    println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
+    assert!(measured <= planned && planned <= 3 * measured, "{name}: planned {planned}, measured {measured}");
+}
+
 fn measure_machine(case: usize) {
     let (name, map, hinge) = machines()[case].clone();
     let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
-    let texts = (0..4).map(|class| class.to_string()).collect();
-    let target = Target::Classes { labels: Labels::new(LabelKind::Integer, texts) };
-    let source = Generated { count: 30_000, columns: 20, target };
+    let source = Generated { count: 30_000, columns: 20, target: classes() };
     let svm = Linear {
         lambda: Lambda::Given { value: 1e-2 },
         tolerance: 0.1,
