@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._core import Model
 from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows, refuse_texts
 from ._labels import classes_of
+from ._learner import SavedModel
 from ._validation import ROWS, SHARED_CONSTRAINTS, as_rows, check_rows, keeping_the_last_fit, threads_of
-from .learners import Classifies, SavedModel
+from .learners import Classifies
 
 
 class KernelSVC(Classifies, SavedModel):
