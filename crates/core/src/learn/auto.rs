@@ -156,7 +156,7 @@ impl Auto {
         let (scaling, sample) = self.look(engine, source)?;
         let precision = self.precision(source);
         let Sought { auto: settled, metric, sample, trials } =
-            self.sought(engine, sample, precision, clock)?;
+            self.sought(engine, sample, source.target(), precision, clock)?;
         let scaled;
         let rows: &dyn Source = match (&scaling, &metric) {
             (None, None) if precision.bytes() == source.scalar_bytes() => source,
@@ -281,12 +281,29 @@ impl Auto {
     }
 
     /// The same with its kernel and its metric, the sample as that stretches it, and what was tried.
-    fn sought(&self, engine: &Engine, sample: Sample, precision: Precision, clock: Clock) -> Result<Sought> {
+    fn sought(
+        &self,
+        engine: &Engine,
+        sample: Sample,
+        target: &Target,
+        precision: Precision,
+        clock: Clock,
+    ) -> Result<Sought> {
         let known = metric::learnt_from(&sample);
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
-        let choice = &self.metric;
-        let search =
-            MetricSearch { engine, sample: &known, loss, seed, features, lambda, precision, choice, clock };
+        let (choice, are_classes) = (&self.metric, matches!(target, Target::Classes { .. }));
+        let search = MetricSearch {
+            engine,
+            sample: &known,
+            loss,
+            seed,
+            features,
+            lambda,
+            precision,
+            choice,
+            are_classes,
+            clock,
+        };
         if let MetricChoice::Learned(path) = &self.metric {
             let metric = search.replayed(path)?;
             let sample = metric.as_ref().map_or_else(|| sample.clone(), |metric| metric.sample(&sample));

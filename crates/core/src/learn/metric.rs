@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE, gained};
+use self::ground::{GLANCE, Ground, Judged, Placed, Setting, Stretched, WHOLE, gained};
 pub(super) use self::size::Size;
 use super::ridge::Lambda;
 use super::tune::{Clock, Family, Trial};
@@ -172,8 +172,10 @@ const ROUNDS: usize = 8;
 /// A part of the error that must be gained for another round, and for a metric at all.
 const WORTH: f64 = 0.003;
 
-/// Standard errors by which rows not seen must be predicted better.
-const CONFIDENCE: f64 = 1.0;
+/// Standard errors by which rows not seen must be predicted better: in squares, and in classes.
+///
+/// Squares of classes may fall while more of them are wrong: what is blurred between classes is lost where a kernel could tell rows apart, and the more so the more features there are.
+const CONFIDENCE: (f64, f64) = (1.0, 2.0);
 
 /// A first fit that leaves more of the variance than this has seen too little to go by.
 const BLIND: f64 = 0.7;
@@ -204,6 +206,8 @@ pub(super) struct MetricSearch<'a> {
     pub(super) lambda: Lambda,
     pub(super) precision: Precision,
     pub(super) choice: &'a MetricChoice,
+    /// Whether targets are coded classes.
+    pub(super) are_classes: bool,
     pub(super) clock: Clock,
 }
 
@@ -455,8 +459,10 @@ impl<'a> MetricSearch<'a> {
         let before = bench.row_errors(&plain, bench.judged(&plain, 1.0)?)?;
         trials.push(bench.trial(&before, without.clone(), 0));
         trials.push(bench.trial(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
-        let (gain, deviation) = gained(&before, &after);
-        let is_better = gain > CONFIDENCE * deviation && gain > WORTH * trials[trials.len() - 2].error;
+        let (gain, deviation) = gained(&before, &after, Judged::SQUARE);
+        let is_nearer = gain > CONFIDENCE.0 * deviation && gain > WORTH * trials[trials.len() - 2].error;
+        let (gain, deviation) = gained(&before, &after, Judged::WRONG);
+        let is_better = is_nearer && (!self.are_classes || gain > CONFIDENCE.1 * deviation);
         let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
         Ok(end.map(|end| (end, Some((family, at.factor)))))
     }

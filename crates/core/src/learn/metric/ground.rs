@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::encode::Metric;
 use crate::engine::Check;
-use crate::learn::ridge::GRID;
+use crate::learn::ridge::{GRID, Units};
 use crate::learn::tune::{Trial, anchored, features_of_turns, sides};
 use crate::solve::{Normal, Path, Solution};
 use crate::stat::{Gradients, Gram, Sample};
@@ -44,6 +44,26 @@ pub(super) struct Ground<'a> {
     pub(super) single: f64,
     /// Parts that judge what is tried, each in its turn: the first ones. The next as many have the last word.
     pub(super) judges: usize,
+    /// What targets are shifted by.
+    pub(super) shift: Vec<f64>,
+}
+
+/// A row of a part that judges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judged {
+    weight: f64,
+    /// The squared error, summed over outputs.
+    square: f64,
+    /// The part of the row's weight whose class is another than the predicted one, were its targets classes.
+    wrong: f64,
+}
+
+/// What is compared of rows.
+pub(super) type Lost = fn(&Judged) -> f64;
+
+impl Judged {
+    pub(super) const SQUARE: Lost = |row| row.square;
+    pub(super) const WRONG: Lost = |row| row.wrong;
 }
 
 /// Rows as a metric stretches them, and how features are made of them.
@@ -107,13 +127,14 @@ impl<'a> Ground<'a> {
             lambda: None,
             single: WIDE,
             judges: judges(count),
+            shift: Units::of(sample, true).shift,
         }
     }
 
     /// What was tried, by the errors of rows.
-    pub(super) fn trial(&self, errors: &[(f64, f64)], kernel: Kernel, rounds: usize) -> Trial {
-        let nothing: Vec<(f64, f64)> = errors.iter().map(|(w, _)| (*w, 0.0)).collect();
-        let (error, deviation) = gained(errors, &nothing);
+    pub(super) fn trial(&self, errors: &[Judged], kernel: Kernel, rounds: usize) -> Trial {
+        let nothing: Vec<Judged> = errors.iter().map(|row| Judged { square: 0.0, ..*row }).collect();
+        let (error, deviation) = gained(errors, &nothing, Judged::SQUARE);
         Trial { kernel, features: self.features, rows: self.weights.len() as u64, error, deviation, rounds }
     }
 
@@ -321,8 +342,8 @@ impl<'a> Ground<'a> {
         })
     }
 
-    /// The squared error of each row of the parts that judge, with its weight, in order.
-    pub(super) fn row_errors(&self, stretched: &[Stretched], at: Setting) -> Result<Vec<(f64, f64)>> {
+    /// The errors of each row of the parts that judge, in order.
+    pub(super) fn row_errors(&self, stretched: &[Stretched], at: Setting) -> Result<Vec<Judged>> {
         let mut errors = Vec::new();
         for stretched in stretched {
             let z = self.features(stretched, at.factor)?;
@@ -330,12 +351,14 @@ impl<'a> Ground<'a> {
             let is_judged = |i: &usize| stretched.without.is_some_and(|part| self.is_in(*i, part));
             let rows: Vec<usize> = (0..self.weights.len()).filter(is_judged).collect();
             let of_row = |&i: &usize| {
-                let error = |(o, y): (usize, &f64)| {
+                let output = |o: usize| {
                     let each = z.row(i).iter().enumerate();
-                    let sum: f64 = each.map(|(j, z)| z * coefficients.row(j)[o]).sum();
-                    (y - sum - intercept[o]).powi(2)
+                    each.map(|(j, z)| z * coefficients.row(j)[o]).sum::<f64>() + intercept[o]
                 };
-                (self.weights[i], self.targets.row(i).iter().enumerate().map(error).sum::<f64>())
+                let (targets, weight) = (self.targets.row(i), self.weights[i]);
+                let outputs: Vec<f64> = (0..targets.len()).map(output).collect();
+                let square = targets.iter().zip(&outputs).map(|(y, f)| (y - f).powi(2)).sum();
+                Judged { weight, square, wrong: wrong(targets, &outputs, &self.shift) }
             };
             errors.extend(self.engine.install(|| rows.par_iter().map(of_row).collect::<Vec<_>>()));
         }
@@ -348,11 +371,51 @@ pub(super) fn judges(rows: usize) -> usize {
     (PARTS * JUDGED / rows.max(1)).clamp(1, PARTS / 2)
 }
 
-/// The mean of what b is less than a, and its standard error, over rows with weights.
-pub(super) fn gained(a: &[(f64, f64)], b: &[(f64, f64)]) -> (f64, f64) {
-    let total: f64 = a.iter().map(|(w, _)| w).sum();
-    let pairs = || a.iter().zip(b).map(|((w, a), (_, b))| (w / total, a - b));
+/// The part of a row whose class is not the one that outputs decide for; targets are means of coded classes, less a shift, as are outputs.
+fn wrong(targets: &[f64], outputs: &[f64], shift: &[f64]) -> f64 {
+    let at = |values: &[f64], o: usize| values[o] + shift[o];
+    if targets.len() == 1 {
+        // ±1: a mean m is the second class in (1 + m)/2 of the weight.
+        let second = (1.0 + at(targets, 0)) / 2.0;
+        return if at(outputs, 0) > 0.0 { 1.0 - second } else { second };
+    }
+    let best =
+        (0..targets.len()).fold(0, |best, o| if at(outputs, o) > at(outputs, best) { o } else { best });
+    1.0 - at(targets, best)
+}
+
+/// The mean of what b loses less than a, and its standard error, over rows with weights.
+pub(super) fn gained(a: &[Judged], b: &[Judged], lost: Lost) -> (f64, f64) {
+    let total: f64 = a.iter().map(|row| row.weight).sum();
+    let pairs = || a.iter().zip(b).map(|(a, b)| (a.weight / total, lost(a) - lost(b)));
     let mean: f64 = pairs().map(|(w, gain)| w * gain).sum();
     let variance: f64 = pairs().map(|(w, gain)| (w * (gain - mean)).powi(2)).sum();
     (mean, variance.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_wrong_by_the_part_of_its_other_classes() {
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+        // Two classes as ±1, shifted by 0.3: a row that is the second class in three quarters of its weight.
+        close(wrong(&[0.5 - 0.3], &[0.1 - 0.3], &[0.3]), 0.25);
+        close(wrong(&[0.5 - 0.3], &[-0.1 - 0.3], &[0.3]), 0.75);
+        // Three as 0 and 1: without the shift the second output would be the largest.
+        let shift = [0.6, 0.1, 0.3];
+        let shifted = |values: [f64; 3]| [0, 1, 2].map(|o| values[o] - shift[o]);
+        close(wrong(&shifted([0.7, 0.2, 0.1]), &shifted([0.5, 0.4, 0.1]), &shift), 0.3);
+        close(wrong(&shifted([0.0, 1.0, 0.0]), &shifted([0.5, 0.4, 0.1]), &shift), 1.0);
+    }
+
+    #[test]
+    fn gains_are_weighted_means() {
+        let row = |weight, square, wrong| Judged { weight, square, wrong };
+        let (a, b) = ([row(3.0, 4.0, 1.0), row(1.0, 2.0, 0.0)], [row(3.0, 2.0, 0.0), row(1.0, 2.0, 1.0)]);
+        let (gain, deviation) = gained(&a, &b, Judged::SQUARE);
+        assert!((gain - 1.5).abs() < 1e-12 && (deviation - (0.375f64.powi(2) * 2.0).sqrt()).abs() < 1e-12);
+        assert!((gained(&a, &b, Judged::WRONG).0 - 0.5).abs() < 1e-12);
+    }
 }
