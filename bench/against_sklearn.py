@@ -175,12 +175,12 @@ def errors(folder, seeds):
     say(f"ridge MNIST, D = 4,096, {seeds} seeds: error {a.mean():.5f} ± {deviation(a):.5f}, RBFSampler + RidgeClassifier {b.mean():.5f} ± {deviation(b):.5f}")
 
 
-def machine():
+def machine(threads=THREADS):
     with open("/proc/cpuinfo") as file:
         model = next((l.split(":")[1].strip() for l in file if l.startswith("model name")), platform.processor())
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout.strip()
     versions = f"bochner {bochner.__version__} ({commit}), scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
-    return f"{model}, {THREADS} threads; {versions}; Python {platform.python_version()}"
+    return f"{model}, {threads} thread{'s' * (threads > 1)}; {versions}; Python {platform.python_version()}"
 
 
 def main():

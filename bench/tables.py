@@ -1,10 +1,10 @@
 """A learnt metric on tables: bochner's default fit without and with it, beside exact kernels and boosted trees, on every numeric or mixed data set of a folder.
 
-    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget 60] [--built COMMIT] [--keep FOLDER] [--write]
+    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget SECONDS] [--threads 2] [--built COMMIT] [--keep FOLDER] [--write]
 
-Each data set is cut four fifths to one at random, --seeds times; one with a published split is used as it is cut, once. At most --rows rows are learnt from, drawn at random. Methods, on the same rows with two threads:
+Each data set is cut four fifths to one at random, --seeds times; one with a published split is used as it is cut, once. At most --rows rows are learnt from, drawn at random. Methods, on the same rows and as many threads:
 
-    none, auto    KernelRegressor or KernelClassifier(metric=…, budget=60)
+    none, auto    KernelRegressor or KernelClassifier(metric=…): default fits, unless there is a --budget
     rbf + ridge   StandardScaler, RBFSampler(gamma="scale", n_components=1024), RidgeCV or RidgeClassifierCV over ten decades of α; with more features its singular values take minutes
     exact         StandardScaler, SVC or SVR (rbf; targets standardised), where there are at most 20,000 rows
     hist          HistGradientBoosting
@@ -12,7 +12,7 @@ Each data set is cut four fifths to one at random, --seeds times; one with a pub
 
 Columns of texts are categories for trees, and 0 and 1 for each value for the others. Errors on test rows: RMSE over the standard deviation of the test targets, or the share of wrong classes, in per cent. The mean over cuts; its standard error with the correction of Nadeau and Bengio (2003) for cuts that overlap,
 √(1/k + 1/4); of one split, row by row, which knows nothing of the draw of the rows to learn from, nor that rows of kddcup99 are repeated. The last column is auto less none in standard errors: the larger of the one over cuts and the one over rows of all cuts, since a metric that is taken in one cut only
-hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance. --keep stores what each method predicts, by its parameters and by the build that is installed, and reads it the next time: an interrupted run goes on. --built is the commit of that build, for the record. --write
+hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance. --keep stores what each method predicts, by its parameters and by the build that is installed, and reads it the next time: an interrupted run goes on, and two runs of different data sets with one thread each share a machine of two processors (seconds are slower by that; errors of ours are the same, being the same bits on any number of threads). --built is the commit of that build, for the record. --write
 stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
 """
 
@@ -57,7 +57,7 @@ def model_of(method, is_classes, options):
     ours = KernelClassifier if is_classes else KernelRegressor
     alphas = np.logspace(-6, 3, 10)
     if method in OURS:
-        return ours(metric=method, budget=options.budget, n_jobs=THREADS)
+        return ours(metric=method, budget=options.budget, n_jobs=options.threads)
     if method == "rbf + ridge":
         ridge = RidgeClassifierCV(alphas) if is_classes else RidgeCV(alphas)
         return make_pipeline(StandardScaler(), RBFSampler(gamma="scale", n_components=1024, random_state=0), ridge)
@@ -66,7 +66,7 @@ def model_of(method, is_classes, options):
     if method == "hist":
         return HistGradientBoostingClassifier(random_state=0) if is_classes else HistGradientBoostingRegressor(random_state=0)
     if method == "lightgbm" and LGBMRegressor is not None:
-        words = {"random_state": 0, "n_jobs": THREADS, "verbose": -1}
+        words = {"random_state": 0, "n_jobs": options.threads, "verbose": -1}
         return LGBMClassifier(**words) if is_classes else LGBMRegressor(**words)
     return None
 
@@ -208,18 +208,20 @@ def main():
     parser.add_argument("--only", default=",".join(REGRESSION + CLASSES + MIXED))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--budget", type=float, default=60)
+    parser.add_argument("--budget", type=float)
+    parser.add_argument("--threads", type=int, default=THREADS)
     parser.add_argument("--built", default="this commit")
     parser.add_argument("--keep")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     say("# A learnt metric on tables\n")
-    say(machine() + f"\n\nbochner as built from {options.built} ({build()}).\n")
-    say(f"At most {options.rows:,} rows to learn from, budget {options.budget:g} s for ours, {options.seeds} cuts where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
+    say(machine(options.threads) + f"\n\nbochner as built from {options.built} ({build()}).\n")
+    limit = f"{options.budget:g} s for a fit of ours" if options.budget else "default fits of ours"
+    say(f"At most {options.rows:,} rows to learn from, {limit}, {options.seeds} cuts where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
     say(f"| data | {' | '.join(METHODS)} | auto less none, standard errors |")
     say("|---|" + "--:|" * (len(METHODS) + 1))
-    with threadpool_limits(THREADS):
+    with threadpool_limits(options.threads):
         found = {name: row(name, options) for name in options.only.split(",")}
     results = {name: errors for name, (errors, _) in found.items()}
     worse = [name for name, (_, paired) in found.items() if paired > 2]

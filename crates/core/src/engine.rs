@@ -185,6 +185,9 @@ pub trait Observer: Send + Sync {
     fn event(&self, event: &Event<'_>) -> ControlFlow<()>;
 }
 
+/// Multiply-adds between two questions whether to go on, about: a tenth of a second on two threads.
+pub(crate) const UNASKED: usize = 4 << 30;
+
 /// Told how much of the work is done, from 0 to 1; an error ends it.
 pub(crate) type Check<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
 

@@ -13,8 +13,8 @@ use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
 use crate::random::Stream;
 use crate::source::{Batch, Source};
-use crate::sweep::sweep;
-use crate::{AnyRows, CsrView, Engine, Map, MapSpec, MatrixView, Result, Rows, Scalar};
+use crate::sweep::try_sweep;
+use crate::{AnyRows, CsrView, Engine, Event, Map, MapSpec, MatrixView, Result, Rows, Scalar};
 
 /// Rows of features with their targets, weights and folds; rows of weight 0 are left out.
 #[derive(Debug, Default)]
@@ -34,6 +34,13 @@ pub(super) struct Held<T> {
     hashes: Vec<u64>,
     /// Rows that were read, repeats included.
     pub(super) count: u64,
+}
+
+/// What goes with the rows of a block.
+struct Block<'a> {
+    batch: &'a Batch<'a>,
+    hashes: &'a [u64],
+    folds: usize,
 }
 
 /// Features in the precision of the source.
@@ -88,11 +95,16 @@ impl AnyHeld {
             double.reserve(expected)
         }
         let none = || ();
-        sweep(engine, source, "features", none, |(), batch| {
+        let check = || engine.tell(&Event::Alive);
+        try_sweep(engine, source, "features", none, |(), batch| {
             let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
             match batch.rows {
-                AnyRows::F32(rows) => single.absorb(map, &rows, batch, &hashes, folds),
-                AnyRows::F64(rows) => double.absorb(map, &rows, batch, &hashes, folds),
+                AnyRows::F32(rows) => {
+                    single.absorb(map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                }
+                AnyRows::F64(rows) => {
+                    double.absorb(map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                }
             }
         })?;
         Ok(if double.weights.is_empty() {
@@ -116,20 +128,24 @@ impl<T: Scalar> Held<T> {
         ask_for_huge_pages(self.values.spare_capacity_mut());
     }
 
-    fn absorb(&mut self, map: &Map, rows: &Rows<'_, T>, batch: &Batch<'_>, hashes: &[u64], folds: usize) {
+    fn absorb(
+        &mut self,
+        map: &Map,
+        rows: &Rows<'_, T>,
+        &Block { batch, hashes, folds }: &Block<'_>,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let kept: Vec<usize> = (0..rows.count()).filter(|&i| batch.weight(i) > 0.0).collect();
         let is_identity = map.spec().is_identity();
         match rows {
             Rows::Sparse(sparse) if is_identity => self.push_sparse(sparse, &kept),
             _ if map.spec().is_sparse() => {
-                // `is_sparse` has said that there are some.
-                let Ok(features) = map.sparse_features(rows) else { return };
-                self.push_sparse(&features.view(), &kept);
+                self.push_sparse(&map.sparse_features(rows)?.view(), &kept);
             }
             _ => {
                 let from = self.values.len();
                 self.values.resize(from + rows.count() * self.width, T::default());
-                map.apply_in_parallel(rows, &mut self.values[from..], false);
+                map.apply_until(rows, &mut self.values[from..], false, check)?;
                 for (to, &i) in kept.iter().enumerate().filter(|(to, i)| to != *i) {
                     let row = from + i * self.width..from + (i + 1) * self.width;
                     self.values.copy_within(row, from + to * self.width);
@@ -142,6 +158,7 @@ impl<T: Scalar> Held<T> {
         self.weights.extend(kept.iter().map(|&i| batch.weight(i)));
         self.folds.extend(kept.iter().map(|&i| fold_of(hashes[i], folds)));
         self.hashes.extend(kept.iter().map(|&i| hashes[i]));
+        Ok(())
     }
 
     /// Sorts rows by content and makes one of those that are equal.

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::streamed::{Block, Streamed};
 use crate::solve::pcg::Vectors;
 use crate::stat::Statistic;
-use crate::sweep::{Groups, sweep};
-use crate::{AnyRows, Engine, Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::sweep::{Groups, try_sweep};
+use crate::{AnyRows, Engine, Error, Event, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Features of all rows of a source.
 pub(super) struct Kept<'a> {
@@ -38,17 +38,19 @@ impl<'a> Kept<'a> {
         let plain = may_be_plain.then(|| stream.map.plain()).flatten();
         let map = plain.as_ref().unwrap_or(stream.map);
         let mut blocks = Vec::new();
-        sweep(
+        let check = || stream.engine.tell(&Event::Alive);
+        try_sweep(
             stream.engine,
             stream.source,
             "features",
             || (),
             |(), batch| {
                 let features = match batch.rows {
-                    AnyRows::F32(rows) => AnyFeatures::F32(made(map, &rows)),
-                    AnyRows::F64(rows) => AnyFeatures::F64(made(map, &rows)),
+                    AnyRows::F32(rows) => AnyFeatures::F32(made(map, &rows, check)?),
+                    AnyRows::F64(rows) => AnyFeatures::F64(made(map, &rows, check)?),
                 };
                 blocks.push(KeptBlock { block: stream.block(batch), features });
+                Ok(())
             },
         )?;
         let whitening = plain.as_ref().and(stream.map.whitening());
@@ -88,7 +90,7 @@ impl<'a> Kept<'a> {
         let mut groups = Groups::default();
         for KeptBlock { block, features } in &self.blocks {
             engine.install(|| absorb(groups.next(&zero), block, features));
-            engine.tell(&crate::Event::Alive)?;
+            engine.tell(&Event::Alive)?;
         }
         groups.total().ok_or(Error::NoRows)
     }
@@ -99,13 +101,11 @@ fn dot_from(first: usize, row: &[f64], p: &[f64]) -> f64 {
     crate::linalg::dot(&row[first..], &p[first..])
 }
 
-fn made<T: Scalar>(map: &Map, rows: &Rows<'_, T>) -> OwnedRows<T> {
-    if map.spec().is_sparse()
-        && let Ok(features) = map.sparse_features(rows)
-    {
-        return OwnedRows::Sparse(features);
+fn made<T: Scalar>(map: &Map, rows: &Rows<'_, T>, check: impl Fn() -> Result<()>) -> Result<OwnedRows<T>> {
+    if map.spec().is_sparse() {
+        return map.sparse_features(rows).map(OwnedRows::Sparse);
     }
     let mut z = Matrix::zeros(rows.count(), map.output_dim());
-    map.apply_in_parallel(rows, z.as_mut_slice(), false);
-    OwnedRows::Dense(z)
+    map.apply_until(rows, z.as_mut_slice(), false, check)?;
+    Ok(OwnedRows::Dense(z))
 }

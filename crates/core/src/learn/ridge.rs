@@ -533,8 +533,7 @@ impl<T: Scalar> Buffers<T> {
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
         let features = self.features.sized(rows.count() * map.output_dim());
-        map.apply_in_parallel(rows, features, false);
-        check()?;
+        map.apply_until(rows, features, false, &check)?;
         let z = MatrixView::new(features, rows.count(), map.output_dim())?;
         let weight = |i| block.batch.weight(i) / block.units.weight;
         gram.absorb_until(z, block.targets.view(), weight, |i| block.fold[i], &mut self.packed, check)

@@ -17,8 +17,8 @@ use crate::solve::ByColumn;
 use crate::solve::pcg::Vectors;
 use crate::source::{Batch, Source};
 use crate::stat::Statistic;
-use crate::sweep::{BLOCK, sweep};
-use crate::{AnyRows, Csr, CsrView, Engine, Map, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
+use crate::sweep::{BLOCK, try_sweep};
+use crate::{AnyRows, Csr, CsrView, Engine, Event, Map, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
 
 /// A source and the map that its rows go through.
 #[derive(Clone, Copy)]
@@ -211,7 +211,7 @@ impl Streamed<'_> {
         let features = self.map.output_dim();
         let coefficients: Vec<f64> = job.directions.concat();
         let (mut single, mut double) = (Aligned::default(), Aligned::default());
-        sweep(
+        try_sweep(
             self.engine,
             self.source,
             "pass",
@@ -230,7 +230,7 @@ impl Streamed<'_> {
     pub(super) fn visit(&self, share: f64, visitor: &mut (impl Visitor + Send)) -> Result<()> {
         let hash = ContentHash::new(self.map.spec().seed, Stream::Guides);
         let (mut single, mut double) = (Default::default(), Default::default());
-        sweep(
+        try_sweep(
             self.engine,
             self.source,
             "pass",
@@ -264,7 +264,7 @@ impl Streamed<'_> {
         chosen: &[usize],
         (memory, spare): &mut (Aligned<T>, Aligned<T>),
         visitor: &mut impl Visitor,
-    ) {
+    ) -> Result<()> {
         let features = self.map.output_dim();
         for some in chosen.chunks(slab(features)) {
             let here = gather(rows, some);
@@ -273,7 +273,9 @@ impl Streamed<'_> {
             if let Ok(z) = MatrixView::new(z, some.len(), features) {
                 visitor.visit(z, &Shown { block, places: some, first_row }, spare);
             }
+            self.engine.tell(&Event::Alive)?;
         }
+        Ok(())
     }
 
     pub(super) fn block(&self, batch: &Batch<'_>) -> Block {
@@ -299,25 +301,25 @@ impl Streamed<'_> {
         coefficients: &[f64],
         memory: &mut Aligned<T>,
         total: &mut Total,
-    ) {
+    ) -> Result<()> {
         let spec = self.map.spec();
         match rows {
             Rows::Sparse(sparse) if spec.is_identity() => {
                 absorb_sparse(sparse, block, job, total);
             }
             _ if spec.is_sparse() => {
-                // `is_sparse` has said that there are some.
-                let Ok(features) = self.map.sparse_features(rows) else { return };
-                absorb_sparse(&features.view(), block, job, total);
+                absorb_sparse(&self.map.sparse_features(rows)?.view(), block, job, total);
             }
             _ => {
                 let step = slab(self.map.output_dim());
                 for start in (0..rows.count()).step_by(step) {
                     let here = rows.slice(start..rows.count().min(start + step));
                     self.absorb_slab(&here, start, block, job, coefficients, memory, total);
+                    self.engine.tell(&Event::Alive)?;
                 }
             }
         }
+        Ok(())
     }
 
     fn absorb_slab<T: Scalar>(

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::choose::Values;
 use super::{MapSpec, Packed, PerPrecision};
-use crate::engine::Check;
+use crate::engine::{Check, UNASKED};
 use crate::kernel::{Against, OfAgainst, apply};
 use crate::stat::Sample;
 use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
@@ -194,8 +194,8 @@ impl Landmarks {
         check: Check<'_>,
     ) -> Result<Self> {
         let Some(tolerance) = tolerance else { return Ok(Landmarks::new(rows, None)) };
-        let gram = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
-        let (pivots, whitening) = whitening(gram, tolerance, check)?;
+        let values = gram(kernel, &rows, &|done| check(done / 4.0))?;
+        let (pivots, whitening) = whitening(values, tolerance, check)?;
         let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
         Ok(Landmarks::new(kept, Some(whitening)))
     }
@@ -247,6 +247,21 @@ impl Landmarks {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
         }
     }
+}
+
+/// K, in strips that threads share and between which the work may be stopped.
+fn gram(kernel: &Kernel, rows: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
+    let count = rows.rows();
+    let values = RowValues { kernel, rows, all: Against::new(kernel, &Rows::from(rows))? };
+    let mut gram = Matrix::zeros(count, count);
+    let shared = TOGETHER * rayon::current_num_threads();
+    let strip = (UNASKED / (count * rows.columns()).max(1)).next_multiple_of(shared).max(shared);
+    let numbers: Vec<usize> = (0..count).collect();
+    for (numbers, out) in numbers.chunks(strip).zip(gram.as_mut_slice().chunks_mut(strip * count.max(1))) {
+        values.columns(numbers, out);
+        check(numbers.last().map_or(1.0, |last| (last + 1) as f64 / count as f64))?;
+    }
+    Ok(gram)
 }
 
 /// The landmarks that are kept, by a Gram matrix of all, and U⁻¹ of them.

@@ -48,8 +48,12 @@ pub(crate) use landmarks::Landmarks;
 pub(crate) use packed::Packed;
 pub(crate) use part::Part;
 
+use crate::engine::UNASKED;
 use crate::matrix::is_wide;
 use crate::{Csr, Engine, Error, Matrix, OwnedRows, Result, Rows, Scalar};
+
+/// Rows that a thread maps at once: as many as share one read of the map.
+const CHUNK: usize = 64;
 
 /// A map, ready to be applied.
 #[derive(Clone, Debug)]
@@ -144,11 +148,33 @@ impl Map {
         Some(Map { spec, state, ..*self })
     }
 
+    /// As [`Map::apply_in_parallel`], asking every now and then whether to go on: a block of rows takes seconds where features are many. What has been stopped is of no use.
+    pub(crate) fn apply_until<T: Scalar>(
+        &self,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+        stream: bool,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<()> {
+        /// Chunks of each thread, so that none waits for the others.
+        const SHARE: usize = 4;
+        // U⁻¹ is triangular.
+        let whitened = if self.whitening().is_some() { self.output_dim / 2 } else { 0 };
+        let a_row = self.output_dim.saturating_mul(self.input_dim + whitened).max(1);
+        let shared = SHARE * CHUNK * rayon::current_num_threads();
+        let step = (UNASKED / a_row).max(shared).next_multiple_of(CHUNK);
+        for start in (0..rows.count()).step_by(step) {
+            let end = rows.count().min(start + step);
+            let out = &mut out[start * self.output_dim..end * self.output_dim];
+            self.apply_in_parallel(&rows.slice(start..end), out, stream);
+            check()?;
+        }
+        Ok(())
+    }
+
     /// As [`Map::apply`], shared by the threads of the current pool.
     pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         use rayon::prelude::*;
-        /// Rows handled at once: as many as share one read of the map.
-        const CHUNK: usize = 64;
         out.par_chunks_mut(CHUNK * self.output_dim).enumerate().for_each(|(i, out)| {
             let range = i * CHUNK..rows.count().min((i + 1) * CHUNK);
             self.apply_to(&rows.slice(range), out, stream);
@@ -255,12 +281,13 @@ impl Map {
         if out.len() != expected {
             return Err(Error::Length { what: "features to write", expected, found: out.len() });
         }
-        /// Rows between two looks at the observer.
+        /// Rows between two reports.
         const STEP: usize = 4 * crate::sweep::BLOCK;
         for start in (0..rows.count()).step_by(STEP) {
             let end = rows.count().min(start + STEP);
             let out = &mut out[start * self.output_dim..end * self.output_dim];
-            engine.install(|| self.apply_in_parallel(&rows.slice(start..end), out, true));
+            let check = || engine.tell(&crate::Event::Alive);
+            engine.install(|| self.apply_until(&rows.slice(start..end), out, true, check))?;
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&crate::Event::Progress { phase: "features", rows: end as u64, fraction })?;
         }

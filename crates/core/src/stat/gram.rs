@@ -11,6 +11,7 @@ use bochner_simd::{Aligned, Extent, Isa, TILE, cross_tile, pack_columns, rank_ti
 use rayon::prelude::*;
 
 use super::Statistic;
+use crate::engine::UNASKED;
 use crate::{Matrix, MatrixView, Scalar};
 
 /// Partial sums of each fold.
@@ -102,8 +103,6 @@ impl Gram {
         packed: &mut Aligned<T>,
         check: impl Fn() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        /// Multiplications between two questions: a tenth of a second on two threads.
-        const UNASKED: usize = 4 << 30;
         let isa = Isa::best();
         let mut order: Vec<(usize, u32, f64)> = (0..z.rows())
             .filter(|&i| weight(i) > 0.0)

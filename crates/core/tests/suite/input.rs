@@ -238,6 +238,36 @@ fn an_observer_stops_a_fit_in_every_phase() {
     }
 }
 
+/// A block of rows with many features takes seconds: it is asked in between whether to go on, and to be asked changes no bit.
+#[test]
+fn a_block_of_many_features_can_be_stopped() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    struct Asked(AtomicUsize, usize);
+    impl Observer for Asked {
+        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+            let is_stopped =
+                *event == bochner::Event::Alive && self.0.fetch_add(1, Ordering::SeqCst) + 1 >= self.1;
+            if is_stopped { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        }
+    }
+    let asked = |most| std::sync::Arc::new(Asked(AtomicUsize::new(0), most));
+    let engine = |asked: &std::sync::Arc<Asked>| {
+        EngineSpec { observer: Some(asked.clone()), threads: 2, ..EngineSpec::default() }.build()
+    };
+    let x = Matrix::from_fn(3000, 1024, |i, j| ((i * 31 + j * 17 + (i * j) % 101) % 89) as f32 / 89.0);
+    let map =
+        MapSpec { features: 2048, ..MapSpec::fourier(Kernel::gaussian(10.0)) }.build(x.columns()).unwrap();
+    let patient = asked(usize::MAX);
+    let whole = map.transform(&engine(&patient), &Rows::from(&x)).unwrap();
+    let times = patient.0.load(Ordering::SeqCst);
+    assert!(times > 1, "asked {times} times");
+    let last = Matrix::from_fn(1, x.columns(), |_, j| x.row(2999)[j]);
+    let alone = map.transform(&engine(&patient), &Rows::from(&last)).unwrap();
+    assert_eq!(whole.row(2999), alone.row(0));
+    let result = map.transform(&engine(&asked(1)), &Rows::from(&x));
+    assert!(matches!(result, Err(Error::Interrupted)), "{:?}", result.map(|z| z.rows()));
+}
+
 fn any_method() -> impl Strategy<Value = Method> {
     prop_oneof![
         Just(Method::Exact),
