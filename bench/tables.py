@@ -1,18 +1,18 @@
 """A learnt metric on tables: bochner's default fit without and with it, beside exact kernels and boosted trees, on every numeric or mixed data set of a folder.
 
-    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget SECONDS] [--threads 2] [--built COMMIT] [--keep FOLDER] [--write]
+    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget SECONDS] [--threads 2] [--built COMMIT] [--keep FOLDER [--kept]] [--write]
 
 Each data set is cut four fifths to one at random, --seeds times; one with a published split is used as it is cut, once. At most --rows rows are learnt from, drawn at random. Methods, on the same rows and as many threads:
 
     none, auto    KernelRegressor or KernelClassifier(metric=…): default fits, unless there is a --budget
     rbf + ridge   StandardScaler, RBFSampler(gamma="scale", n_components=1024), RidgeCV or RidgeClassifierCV over ten decades of α; with more features its singular values take minutes
-    exact         StandardScaler, SVC or SVR (rbf; targets standardised), where there are at most 20,000 rows
+    exact         StandardScaler, SVC or SVR (rbf; targets standardised), unless --rows is above 20,000
     hist          HistGradientBoosting
     lightgbm      LightGBM, where it is installed
 
 Columns of texts are categories for trees, and 0 and 1 for each value for the others. Errors on test rows: RMSE over the standard deviation of the test targets, or the share of wrong classes, in per cent. The mean over cuts; its standard error with the correction of Nadeau and Bengio (2003) for cuts that overlap,
 √(1/k + 1/4); of one split, row by row, which knows nothing of the draw of the rows to learn from, nor that rows of kddcup99 are repeated. The last column is auto less none in standard errors: the larger of the one over cuts and the one over rows of all cuts, since a metric that is taken in one cut only
-hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance. --keep stores what each method predicts, by its parameters and by the build that is installed, and reads it the next time: an interrupted run goes on, and two runs of different data sets with one thread each share a machine of two processors (seconds are slower by that; errors of ours are the same, being the same bits on any number of threads). --built is the commit of that build, for the record. --write
+hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance. --keep stores what each method predicts, by its parameters and by the build that is installed, and reads it the next time: an interrupted run goes on, and two runs of different data sets with one thread each share a machine of two processors (seconds are slower by that; errors of ours are the same, being the same bits on any number of threads). With --kept nothing is run: the table is of the cuts that all methods have. --built is the commit of that build, for the record. --write
 stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
 """
 
@@ -89,18 +89,32 @@ def key(model, is_ours):
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
+def where(name, seed, method, model, options):
+    """The file of what a model predicts; none where nothing is kept."""
+    if not options.keep:
+        return None
+    return Path(options.keep) / f"{name}-{options.rows}-{seed}-{method.replace(' ', '')}-{key(model, method in OURS)}.json"
+
+
+def cuts(name, options):
+    """The seeds to cut by: as many as are asked for, or those that all methods have."""
+    seeds = range(1 if name in SPLIT + MIXED_CLASSES else options.seeds)
+    if not options.kept:
+        return list(seeds)
+    models = {method: model_of(method, name in CLASSES + MIXED_CLASSES, options) for method in METHODS}
+    return [seed for seed in seeds if all(where(name, seed, method, model, options).exists() for method, model in models.items() if model is not None)]
+
+
 def predicted(name, seed, method, options):
     """Losses of test rows, one each, and seconds; from the folder where they are kept."""
     is_classes = name in CLASSES + MIXED_CLASSES
     model = model_of(method, is_classes, options)
     if model is None:
         return None, None
-    kept = None
-    if options.keep:
-        kept = Path(options.keep) / f"{name}-{options.rows}-{seed}-{method.replace(' ', '')}-{key(model, method in OURS)}.json"
-        if kept.exists():
-            found = json.loads(kept.read_text())
-            return np.array(found["losses"]), found["seconds"]
+    kept = where(name, seed, method, model, options)
+    if kept and kept.exists():
+        found = json.loads(kept.read_text())
+        return np.array(found["losses"]), found["seconds"]
     are_categories = method in ("hist", "lightgbm")
     x, y, new, known = mixed(options.data, name, options.rows, seed, are_categories) if name in MIXED else load(options.data, name, options.rows, seed)
     start = time.perf_counter()
@@ -147,7 +161,9 @@ def less(auto, none, is_classes):
 def row(name, options):
     """A line of the table: errors, times, and auto less none in standard errors."""
     is_classes = name in CLASSES + MIXED_CLASSES
-    seeds = range(1 if name in SPLIT + MIXED_CLASSES else options.seeds)
+    seeds = cuts(name, options)
+    if not seeds:
+        return None
     kept, seconds, cells, found = {}, {}, [], {}
     for method in METHODS:
         runs = [predicted(name, seed, method, options) for seed in seeds]
@@ -160,7 +176,7 @@ def row(name, options):
         found[method] = float(np.mean(errors)), float(spread)
         cells.append(f"{found[method][0]:.2f} ± {spread:.2f} ({seconds[method]:.1f} s)")
     paired = less(kept["auto"], kept["none"], is_classes)
-    say(f"| {name} | {' | '.join(cells)} | {paired:+.1f} |")
+    say(f"| {name} | {'published' if name in SPLIT + MIXED_CLASSES else len(seeds)} | {' | '.join(cells)} | {paired:+.1f} |")
     return found, paired
 
 
@@ -212,17 +228,19 @@ def main():
     parser.add_argument("--threads", type=int, default=THREADS)
     parser.add_argument("--built", default="this commit")
     parser.add_argument("--keep")
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     say("# A learnt metric on tables\n")
     say(machine(options.threads) + f"\n\nbochner as built from {options.built} ({build()}).\n")
     limit = f"{options.budget:g} s for a fit of ours" if options.budget else "default fits of ours"
-    say(f"At most {options.rows:,} rows to learn from, {limit}, {options.seeds} cuts where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
-    say(f"| data | {' | '.join(METHODS)} | auto less none, standard errors |")
-    say("|---|" + "--:|" * (len(METHODS) + 1))
+    say(f"At most {options.rows:,} rows to learn from, {limit}, {options.seeds} cuts at most where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
+    say(f"| data | cuts | {' | '.join(METHODS)} | auto less none, standard errors |")
+    say("|---|" + "--:|" * (len(METHODS) + 2))
     with threadpool_limits(options.threads):
         found = {name: row(name, options) for name in options.only.split(",")}
+    found = {name: line for name, line in found.items() if line is not None}
     results = {name: errors for name, (errors, _) in found.items()}
     worse = [name for name, (_, paired) in found.items() if paired > 2]
     level = sum(errors["auto"][0] <= errors["hist"][0] for errors in results.values())

@@ -22,7 +22,7 @@ class Outlook:
     allowed : int
         How many of these may be made: memory, budget and work allow them. 0 means that the fit would be refused.
     search : float
-        Seconds to find kernel and width, where they are left open.
+        Seconds to find kernel, width and metric, where they are left open.
     text : str
         The same as a table; what ``print`` shows.
     """

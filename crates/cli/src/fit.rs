@@ -34,8 +34,8 @@ pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failur
     let summary = fit.summary(&model, &pass, &progress)?;
     if let Some(path) = &fit.report {
         let lines = summary.page_lines(&fit.job.recipe, &model);
-        let names = report::encoded_names(&model);
-        page::write(path, &page::of(&fit.output, &summary.report, names.as_deref(), &lines))?;
+        let name = |j: usize| report::encoded_name(&model, j);
+        page::write(path, &page::of(&fit.output, &summary.report, &name, &lines))?;
     }
     match (json, fit.job.run.quiet) {
         (true, _) => console.json(&summary),
@@ -146,7 +146,7 @@ struct CrossValidation {
 impl Summary {
     fn lines(&self, recipe: &Recipe, model: &Model) -> Vec<Line> {
         let mut lines = self.about(recipe, model);
-        lines.extend(self.report.metric(report::encoded_names(model).as_deref()));
+        lines.extend(self.report.metric(&|j| report::encoded_name(model, j)));
         lines.extend(self.fitted());
         lines.extend(self.report.certificate());
         lines.extend(self.cost());

@@ -8,14 +8,14 @@ use bochner_report::{Axis, Bar, Bars, Block, Chart, Figure, Level, Matrix, Page,
 
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::report::{Line, MetricReport, ModelReport};
+use crate::report::{ColumnName, Line, MetricReport, ModelReport};
 use crate::text;
 
 /// Columns and directions that are shown.
 const SHOWN: (usize, usize) = (20, 5);
 
 /// The page of the model in a file; `lines` say what it is.
-pub(crate) fn of(model: &Path, report: &ModelReport, names: Option<&[String]>, lines: &[Line]) -> Page {
+pub(crate) fn of(model: &Path, report: &ModelReport, name: ColumnName<'_>, lines: &[Line]) -> Page {
     let what = report.target.as_deref().map_or("A model".to_owned(), |target| format!("A model of {target}"));
     let mut page = Page::new(what);
     page.subtitle = report.map().1;
@@ -24,11 +24,11 @@ pub(crate) fn of(model: &Path, report: &ModelReport, names: Option<&[String]>, l
         page.heading("Which columns matter");
         let unit = if report.standardised { ", each in its own deviations," } else { "" };
         page.paragraph(format!(
-            "The mean square of the slope of the fitted function along each column{unit} as a part of all. Rows are stretched along the directions of \
-             large slopes before the kernel compares them.",
+            "The mean square of the slope along each column{unit} as a part of all, of the function that the metric was learnt from. Rows are stretched \
+             along the directions of large slopes before the kernel compares them.",
         ));
         page.figure(importances(metric));
-        if let Some(figure) = directions(metric, names) {
+        if let Some(figure) = directions(metric, name) {
             page.figure(figure);
         }
     }
@@ -71,7 +71,7 @@ fn importances(metric: &MetricReport) -> Figure {
 }
 
 /// The leading directions along the columns that they are made of most; none where the metric mixes no columns.
-fn directions(metric: &MetricReport, names: Option<&[String]>) -> Option<Figure> {
+fn directions(metric: &MetricReport, name: ColumnName<'_>) -> Option<Figure> {
     if !metric.mixes() {
         return None;
     }
@@ -89,7 +89,7 @@ fn directions(metric: &MetricReport, names: Option<&[String]>) -> Option<Figure>
         columns: shown.len(),
         texts: values.iter().map(|value| format!("{value:.2}").replace('-', "−")).collect(),
         values,
-        row_labels: order.iter().map(|&j| MetricReport::name(names, j)).collect(),
+        row_labels: order.iter().map(|&j| name(j)).collect(),
         column_labels: metric.shares.iter().take(shown.len()).map(|share| text::percent(*share)).collect(),
         signed: true,
         ..Matrix::default()
@@ -101,7 +101,7 @@ fn directions(metric: &MetricReport, names: Option<&[String]>) -> Option<Figure>
     };
     Some(Figure::of(
         format!(
-            "The directions along which the function changes most, each a unit vector in the space of the scaled columns, with its part of the mean \
+            "The directions along which that function changes most, each a unit vector in the space of the scaled columns, with its part of the mean \
              square of the gradient above. The sign of a whole direction means nothing; columns of one colour add up, columns of different colours are \
              set against each other.{less}"
         ),

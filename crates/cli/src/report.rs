@@ -210,8 +210,8 @@ impl ModelReport {
     }
 
     /// The learnt metric, if there is one.
-    pub(crate) fn metric(&self, names: Option<&[String]>) -> Vec<Line> {
-        self.metric.as_ref().map_or_else(Vec::new, |metric| metric.lines(names))
+    pub(crate) fn metric(&self, name: ColumnName<'_>) -> Vec<Line> {
+        self.metric.as_ref().map_or_else(Vec::new, |metric| metric.lines(name))
     }
 
     /// What is promised of the kernel, and what was found.
@@ -225,13 +225,25 @@ impl ModelReport {
     }
 }
 
-/// The names of the columns that rows have once texts are hashed; none if they have none.
-pub(crate) fn encoded_names(model: &Model) -> Option<Vec<String>> {
-    let Columns::Texts { numbers, texts } = model.encoder().columns() else { return names(model) };
-    let hashed = texts.iter().flat_map(|text| {
-        (0..text.sequence.width).map(|at| format!("{}[{at}]", text::shortened(&text.name, 20)))
-    });
-    Some(numbers.iter().cloned().chain(hashed).collect())
+/// What a column of rows is called.
+pub(crate) type ColumnName<'a> = &'a dyn Fn(usize) -> String;
+
+/// What column j of rows is called, once texts are hashed: there may be a million of these.
+pub(crate) fn encoded_name(model: &Model, j: usize) -> String {
+    let named = match model.encoder().columns() {
+        Columns::Named { names } => names.get(j).cloned(),
+        Columns::Texts { numbers, texts } => numbers.get(j).cloned().or_else(|| {
+            let mut at = j - numbers.len();
+            texts.iter().find_map(|text| {
+                let is_here = at < text.sequence.width;
+                let name = is_here.then(|| format!("{}[{at}]", text::shortened(&text.name, 20)));
+                at = at.saturating_sub(text.sequence.width);
+                name
+            })
+        }),
+        _ => None,
+    };
+    named.unwrap_or_else(|| format!("x{j}"))
 }
 
 /// The names of the columns that a model takes; none if they have none.
@@ -279,13 +291,8 @@ impl MetricReport {
         self.form == Form::Full
     }
 
-    /// What a column is called.
-    pub(crate) fn name(names: Option<&[String]>, j: usize) -> String {
-        names.and_then(|names| names.get(j).cloned()).unwrap_or_else(|| format!("x{j}"))
-    }
-
     /// `metric  full, 3 steps: hour 71 %, temp 9.2 %, …` and, where columns are mixed, the leading directions.
-    fn lines(&self, names: Option<&[String]>) -> Vec<Line> {
+    fn lines(&self, name: ColumnName<'_>) -> Vec<Line> {
         /// Columns, directions, and columns of a direction that are shown.
         const SHOWN: (usize, usize, usize) = (6, 3, 4);
         let columns = self
@@ -307,11 +314,7 @@ impl MetricReport {
                 let mut order: Vec<usize> = (0..direction.len()).collect();
                 order.sort_by(|a, b| direction[*b].abs().total_cmp(&direction[*a].abs()));
                 let term = |&j: &usize| {
-                    format!(
-                        "{}·{}",
-                        text::significant(direction[j], 2),
-                        text::shortened(&Self::name(names, j), 20)
-                    )
+                    format!("{}·{}", text::significant(direction[j], 2), text::shortened(&name(j), 20))
                 };
                 let terms = order.iter().take(SHOWN.2).map(term).collect::<Vec<_>>().join(" ");
                 lines.push(("", format!("along {} {terms} …", text::percent(*share))));

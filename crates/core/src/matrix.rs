@@ -311,6 +311,11 @@ impl<'a, T: Scalar> CsrView<'a, T> {
         (&indices[range.clone()], &values[range])
     }
 
+    /// Entries that are stored, of all rows.
+    pub(crate) fn stored(&self) -> usize {
+        self.starts[self.starts.len() - 1] - self.starts[0]
+    }
+
     /// Rows `range`.
     pub fn slice(&self, range: std::ops::Range<usize>) -> CsrView<'a, T> {
         CsrView { starts: &self.starts[range.start..=range.end], ..*self }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::InspectArgs;
 use crate::console::Console;
 use crate::exit::Failure;
-use crate::report::{Line, ModelReport, aligned, encoded_names, names};
+use crate::report::{ColumnName, Line, ModelReport, aligned, encoded_name, names};
 use crate::{output, page, text};
 
 /// Columns that are named.
@@ -21,9 +21,6 @@ struct Found {
     outputs: usize,
     /// The names of the input columns; none if they have none.
     names: Option<Vec<String>>,
-    /// Those of rows once texts are hashed.
-    #[serde(skip)]
-    encoded: Option<Vec<String>>,
     #[serde(flatten)]
     report: ModelReport,
 }
@@ -36,22 +33,22 @@ pub(super) fn run(args: &InspectArgs, console: &mut Console<'_>) -> Result<(), F
         bytes: std::fs::metadata(&args.file).map_or(0, |metadata| metadata.len()),
         outputs: model.intercept().len(),
         names: names(&model),
-        encoded: encoded_names(&model),
         report: ModelReport::new(&model),
     };
+    let name = |j: usize| encoded_name(&model, j);
     if let Some(path) = &args.report {
         output::check_distinct("--report", path, &[&args.file])?;
         let lines = [found.about(), found.fitted()].concat();
-        page::write(path, &page::of(&args.file, &found.report, found.encoded.as_deref(), &lines))?;
+        page::write(path, &page::of(&args.file, &found.report, &name, &lines))?;
     }
-    if args.json { console.json(&found) } else { console.line(&found.text()) }
+    if args.json { console.json(&found) } else { console.line(&found.text(&name)) }
 }
 
 impl Found {
-    fn text(&self) -> String {
+    fn text(&self, name: ColumnName<'_>) -> String {
         let report = &self.report;
         let mut lines = self.about();
-        lines.extend(report.metric(self.encoded.as_deref()));
+        lines.extend(report.metric(name));
         lines.extend(self.fitted());
         if let Some(training) = &report.training {
             lines.extend(curve(&training.curve, report.error()).map(|curve| ("λ curve", curve)));

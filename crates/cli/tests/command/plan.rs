@@ -25,7 +25,7 @@ fn a_fit_is_forecast_without_being_made() {
     waves(&bench, 3000);
     let text = bench.ok("plan @waves.csv --target y -q");
     for expected in
-        ["3,000 rows of 2 columns", "multiply-adds", "512", "2048", "the search for kernel and width"]
+        ["3,000 rows of 2 columns", "multiply-adds", "512", "2048", "the search for kernel, width and metric"]
     {
         assert!(text.contains(expected), "{expected} in\n{text}");
     }

@@ -7,10 +7,11 @@
 //! diagonal alone (sparse rows stay sparse), or its leading directions, all others being alike. `docs/book/metric.md`.
 
 use bochner_simd::{Apply, Isa, Panels};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::apply;
-use crate::linalg::symmetric_eigen;
+use crate::linalg::{multiply, symmetric_eigen};
 use crate::map::Packed;
 use crate::stat::{Gradients, Sample};
 use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
@@ -42,6 +43,9 @@ const REST: f64 = 1e-3;
 
 /// Columns from which on few directions are kept apart from the rest.
 const WIDE: usize = 64;
+
+/// Rows that a thread stretches at once.
+const CHUNK: usize = 64;
 
 /// Directions that are told.
 const TOLD: usize = 8;
@@ -178,7 +182,7 @@ impl Metric {
         self.importances.len()
     }
 
-    /// How much each column matters: its part of the mean square of the gradient, per deviation where columns are standardised. They sum to one.
+    /// How much each column matters: its part of the mean square of the gradient, per deviation where columns are standardised; equal parts of columns that were chosen by themselves, where no gradients came after that. They sum to one.
     pub fn importances(&self) -> &[f64] {
         &self.importances
     }
@@ -222,30 +226,38 @@ impl Metric {
         }
     }
 
-    /// x·L of each row; sparse rows stay so where columns are not mixed.
+    /// x·L of each row, on the threads of the current pool; sparse rows stay so where columns are not mixed.
     pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
         let (count, d) = (rows.count(), self.columns());
-        match (&self.root, rows) {
-            (Root::Diagonal(factors), Rows::Sparse(sparse)) => {
-                let mut scaled = Csr::empty(d);
-                for i in 0..count {
-                    let (indices, values) = sparse.row(i);
-                    let times = |(&j, x): (&u32, &T)| (j, saturated(factors[j as usize] * x.to_f64()));
-                    scaled.push_row(indices.iter().zip(values).map(times));
+        if let (Root::Diagonal(factors), Rows::Sparse(sparse)) = (&self.root, rows) {
+            let mut scaled = Csr::empty(d);
+            for i in 0..count {
+                let (indices, values) = sparse.row(i);
+                let times = |(&j, x): (&u32, &T)| (j, saturated(factors[j as usize] * x.to_f64()));
+                scaled.push_row(indices.iter().zip(values).map(times));
+            }
+            return OwnedRows::Sparse(scaled);
+        }
+        let mut out = Matrix::zeros(count, d);
+        out.as_mut_slice().par_chunks_mut((CHUNK * d).max(1)).enumerate().for_each(|(at, out)| {
+            self.fill(&rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
+        });
+        OwnedRows::Dense(out)
+    }
+
+    /// x·L of a few rows, row i at `out[i·d..]`.
+    fn fill<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+        let (count, d) = (rows.count(), self.columns());
+        match &self.root {
+            Root::Diagonal(factors) => {
+                for (i, out) in out.chunks_exact_mut(d).enumerate() {
+                    rows.densify(i, out);
+                    let times = |(x, factor): (&mut T, &f64)| *x = saturated(factor * x.to_f64());
+                    out.iter_mut().zip(factors).for_each(times);
                 }
-                OwnedRows::Sparse(scaled)
             }
-            (Root::Diagonal(factors), Rows::Dense(dense)) => {
-                OwnedRows::Dense(Matrix::from_fn(count, d, |i, j| {
-                    saturated(factors[j] * dense.row(i)[j].to_f64())
-                }))
-            }
-            (Root::Full { root, packed }, _) => {
-                let mut out = Matrix::zeros(count, d);
-                product(rows, root, packed, out.as_mut_slice());
-                OwnedRows::Dense(out)
-            }
-            (Root::Leading { floor, extra, vectors, packed }, _) => {
+            Root::Full { root, packed } => product(rows, root, packed, out),
+            Root::Leading { floor, extra, vectors, packed } => {
                 let mut along = Matrix::<T>::zeros(count, extra.len());
                 let transposed = || Matrix::from_fn(d, extra.len(), |j, k| vectors.row(k)[j]);
                 let panels = packed[0].get(|| panels(&transposed()));
@@ -254,16 +266,23 @@ impl Metric {
                     let times = |(t, extra): (&mut T, &f64)| *t = T::from_f64(t.to_f64() * extra);
                     along.row_mut(i).iter_mut().zip(extra).for_each(times);
                 }
-                let mut out = Matrix::zeros(count, d);
-                product(&Rows::from(&along), vectors, &packed[1], out.as_mut_slice());
+                product(&Rows::from(&along), vectors, &packed[1], out);
                 let mut dense = vec![T::default(); d];
-                for i in 0..count {
+                for (i, out) in out.chunks_exact_mut(d).enumerate() {
                     rows.densify(i, &mut dense);
                     let add = |(to, x): (&mut T, &T)| *to = saturated(to.to_f64() + floor * x.to_f64());
-                    out.row_mut(i).iter_mut().zip(&dense).for_each(add);
+                    out.iter_mut().zip(&dense).for_each(add);
                 }
-                OwnedRows::Dense(out)
             }
+        }
+    }
+
+    /// The gradients that were seen of rows x·L as they are of x: M ← LMLᵀ; of a diagonal, with the diagonal of L.
+    pub(crate) fn pull_back(&self, gradients: &mut Gradients) {
+        if gradients.is_full() {
+            gradients.turn(&self.matrix());
+        } else {
+            gradients.scale(&self.diagonal());
         }
     }
 
@@ -303,18 +322,11 @@ impl Root {
         }
         let values: Vec<f64> = shares.iter().map(|share| stretched(*share)).collect();
         let unit = unit(d, values.iter().map(|v| v * v).sum());
-        let along = |i: usize, j: usize| -> f64 {
-            (0..d).map(|k| unit * values[k] * vectors.row(k)[i] * vectors.row(k)[j]).sum()
-        };
-        // From one triangle: products of floats commute, but their order does not matter only then.
-        let mut root = Matrix::zeros(d, d);
-        for i in 0..d {
-            for j in i..d {
-                let value = along(i, j);
-                (root.row_mut(i)[j], root.row_mut(j)[i]) = (value, value);
-            }
-        }
-        Root::full(root)
+        let roots: Vec<f64> = values.iter().map(|value| (unit * value).sqrt()).collect();
+        let half = Matrix::from_fn(d, d, |k, j| roots[k] * vectors.row(k)[j]);
+        let root = multiply(&Matrix::from_fn(d, d, |i, k| half.row(k)[i]), &half);
+        // Symmetric to the last bit: one triangle of the product.
+        Root::full(Matrix::from_fn(d, d, |i, j| root.row(i.min(j))[i.max(j)]))
     }
 
     pub(crate) fn full(root: Matrix<f64>) -> Root {

@@ -260,6 +260,15 @@ impl Encoder {
             }
             _ => shares.iter().enumerate().map(|(j, share)| (format!("x{j}"), *share)).collect(),
         };
+        // A text may be there in several ways.
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        named.dedup_by(|next, one| {
+            let is_same = next.0 == one.0;
+            if is_same {
+                one.1 += next.1;
+            }
+            is_same
+        });
         named.sort_by(|a, b| b.1.total_cmp(&a.1));
         Some(named)
     }
@@ -277,5 +286,22 @@ impl Encoder {
     pub(crate) fn fills(&self) -> bool {
         let is_shifted = self.scaling.as_ref().is_some_and(Scaling::fills);
         is_shifted || self.metric.as_ref().is_some_and(|metric| metric.form() == Form::Full)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text that is there in two ways is one column for people.
+    #[test]
+    fn importances_are_summed_by_name() {
+        let text = |sequence: &str| Text::new("dna", sequence.parse().unwrap()).unwrap();
+        let texts = vec![text("spectrum(k=1,width=4)"), text("spectrum(k=2,width=8)")];
+        let columns = Columns::Texts { numbers: vec!["age".to_owned()], texts };
+        let metric = Metric::of_chosen(columns.count(), &[0, 1, 2, 7]);
+        let encoder = Encoder::identity(13).with_columns(columns).with_metric(metric);
+        let found = encoder.importances().unwrap();
+        assert_eq!(found, [("dna".to_owned(), 0.75), ("age".to_owned(), 0.25)]);
     }
 }

@@ -3,13 +3,14 @@
 use super::{Form, Metric, Precision, Scaling};
 use crate::matrix::with_rows;
 use crate::source::{Batch, Batches, Source, Target};
-use crate::{AnyRows, OwnedRows, Result, Rows, Scalar};
+use crate::{AnyRows, Engine, OwnedRows, Result, Rows, Scalar};
 
 /// The rows of another source, scaled and rounded as they are read.
 pub struct Scaled<'a> {
     source: &'a dyn Source,
     scaling: Scaling,
-    metric: Option<Metric>,
+    /// With the threads that stretch rows by it.
+    metric: Option<(Metric, &'a Engine)>,
     precision: Precision,
 }
 
@@ -19,15 +20,15 @@ impl<'a> Scaled<'a> {
         Scaled { source, scaling, metric: None, precision }
     }
 
-    /// The same, stretched by a metric once scaled and rounded.
-    pub fn with_metric(self, metric: Option<Metric>) -> Self {
-        Scaled { metric, ..self }
+    /// The same, stretched by a metric once scaled and rounded, on the threads of an engine.
+    pub fn with_metric(self, metric: Metric, engine: &'a Engine) -> Self {
+        Scaled { metric: Some((metric, engine)), ..self }
     }
 
     fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         let scaled = self.scaling.rows(rows);
         match &self.metric {
-            Some(metric) => metric.rows(&scaled.view()),
+            Some((metric, engine)) => engine.install(|| metric.rows(&scaled.view())),
             None => scaled,
         }
     }
@@ -55,7 +56,7 @@ impl Source for Scaled<'_> {
     }
 
     fn stored_entries(&self) -> Option<u64> {
-        let is_mixed = self.metric.as_ref().is_some_and(|metric| metric.form() == Form::Full);
+        let is_mixed = self.metric.as_ref().is_some_and(|(metric, _)| metric.form() == Form::Full);
         if is_mixed { None } else { self.source.stored_entries() }
     }
 

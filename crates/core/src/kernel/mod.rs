@@ -349,9 +349,14 @@ impl Kernel {
         }
     }
 
-    /// Whether a part looks at some columns only.
+    /// Whether a part tells columns apart: looks at some only, or has a number for each.
     pub(crate) fn has_columns(&self) -> bool {
-        matches!(self, Kernel::Restricted { .. }) || self.parts().iter().any(Kernel::has_columns)
+        let has_own = match self {
+            Kernel::Restricted { .. } => true,
+            Kernel::Weighted { function, .. } => function.columns.is_some(),
+            _ => self.columns_named().is_some(),
+        };
+        has_own || self.parts().iter().any(Kernel::has_columns)
     }
 
     /// The same with each leaf (with its columns) and each f replaced.

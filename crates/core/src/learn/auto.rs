@@ -137,7 +137,7 @@ impl Auto {
         // One limit from here on: what is free changes while it is used.
         let engine = &engine.within(engine.memory_limit());
         // What is open is as in the model to start from: other features would have no use for its coefficients.
-        let settled = start.and_then(|model| self.settled_like(model, source.target()));
+        let settled = start.and_then(|model| self.settled_like(model, source));
         let auto = settled.as_ref().unwrap_or(self);
         let clock = Clock::start(auto.budget);
         auto.uncertainty.check(auto.loss, source.target())?;
@@ -162,10 +162,15 @@ impl Auto {
             (None, None) if precision.bytes() == source.scalar_bytes() => source,
             _ => {
                 let known = scaling.clone().unwrap_or_else(|| Scaling::identity(source.input_dim()));
-                scaled = Scaled::new(source, known, precision).with_metric(metric.clone());
+                let plain = Scaled::new(source, known, precision);
+                scaled = match &metric {
+                    Some(metric) => plain.with_metric(metric.clone(), engine),
+                    None => plain,
+                };
                 &scaled
             }
         };
+        let start = settled.of_same_metric(engine, start)?;
         let (model, plan) = settled.grown(engine, rows, &sample, start, clock, trials)?;
         let fit = Auto { precision: Some(precision), budget: None, ..plan.fit };
         let trials = plan.trials.into_iter().filter(Trial::is_told).collect();
@@ -218,7 +223,7 @@ impl Auto {
     }
 
     /// The same with what is open as in a model to start from; none if nothing is, if the model is none of those asked for, or if there is no use for its coefficients, as for squares.
-    fn settled_like(&self, start: &Model, target: &Target) -> Option<Auto> {
+    fn settled_like(&self, start: &Model, source: &dyn Source) -> Option<Auto> {
         let Auto { kernel, method, features, metric, .. } = &start.training()?.plan.as_ref()?.fit;
         let (KernelChoice::Given(made), Some(size)) = (kernel, *features) else { return None };
         let is_of = |family: &Family| std::mem::discriminant(&family.unit()) == std::mem::discriminant(made);
@@ -237,16 +242,33 @@ impl Auto {
         };
         let is_asked_for = is_kernel
             && is_metric
+            && metric.check(source.input_dim()).is_ok()
             && self.method.is_none_or(|own| Some(own) == *method)
             && self.features.is_none_or(|own| own == size);
         let metric = metric.clone();
         let settled =
             Auto { kernel: kernel.clone(), method: *method, features: *features, metric, ..self.clone() };
         let has_use = match settled.learner(made.clone(), size) {
-            Learner::Linear(linear) => linear.can_start_from(start, target),
+            Learner::Linear(linear) => linear.can_start_from(start, source.target()),
             Learner::Ridge(_) => false,
         };
         (is_open && is_asked_for && has_use).then_some(settled)
+    }
+
+    /// A model to start from, if rows were compared by the same steps; coefficients of features of rows that are stretched otherwise are none to start from. Squares, which have no use for a start, are not warned of.
+    fn of_same_metric<'a>(&self, engine: &Engine, start: Option<&'a Model>) -> Result<Option<&'a Model>> {
+        let Some(model) = start else { return Ok(None) };
+        let plan = model.training().and_then(|training| training.plan.as_ref());
+        let is_same = match plan {
+            Some(plan) => plan.fit.metric == self.metric,
+            None => model.encoder().metric().is_none() && self.metric.is_none(),
+        };
+        if is_same || self.loss == Loss::Squares {
+            return Ok(start);
+        }
+        let text = "the model to start from compares rows in another metric: the fit starts from nothing";
+        engine.tell(&Event::Warning { text })?;
+        Ok(None)
     }
 
     /// The same with its kernel, and what was tried to find it.
@@ -306,14 +328,15 @@ impl Auto {
         };
         if let MetricChoice::Learned(path) = &self.metric {
             let metric = search.replayed(path)?;
-            let sample = metric.as_ref().map_or_else(|| sample.clone(), |metric| metric.sample(&sample));
+            let stretched = |metric: &Metric| engine.install(|| metric.sample(&sample));
+            let sample = metric.as_ref().map_or_else(|| sample.clone(), stretched);
             let (auto, trials) = self.with_kernel(engine, &sample, precision, clock)?;
             return Ok(Sought { auto, metric, sample, trials });
         }
         let (plain, mut trials) = self.with_kernel(engine, &sample, precision, clock)?;
         let without = Auto { metric: MetricChoice::None, ..plain };
         let is_open = !matches!(self.kernel, KernelChoice::Given(_));
-        let is_forced = matches!(self.metric, MetricChoice::Diagonal | MetricChoice::Full);
+        let is_forced = self.metric.is_forced();
         let is_wanted = self.may_be_stretched(known.columns()) && (is_forced || !clock.is_past(0.3));
         let families = if is_open { self.families() } else { Vec::new() };
         let (found, more) =
@@ -327,7 +350,7 @@ impl Auto {
             }
             return Ok(Sought { auto: without, metric: None, sample, trials });
         };
-        let sample = metric.sample(&sample);
+        let sample = engine.install(|| metric.sample(&sample));
         let learned = Auto { metric: MetricChoice::Learned(path), ..without };
         let Some(kernel) = kernel else {
             return Ok(Sought { auto: learned, metric: Some(metric), sample, trials });
@@ -380,7 +403,7 @@ impl Auto {
             let machine = Machine::measure(engine)?;
             let seconds = |features: usize| -> Result<f64> {
                 let learner = at(features).learner(kernel.clone(), features);
-                Ok(learner.forecast(source, rows, &machine, 0.0, self.uncertainty, limit)?.seconds())
+                Ok(self.forecast_of(&learner, source, rows, (&machine, 0.0), limit)?.seconds())
             };
             while smallest > LEAST && seconds(smallest)? > left {
                 smallest /= 2;

@@ -8,163 +8,24 @@
 //! first fit sees nothing, single columns and pairs are tried by themselves (`screen`). What is found is a [`MetricPath`]: replayed on the same sample, it gives the same metric, bit for bit.
 //! Radhakrishnan et al. (2024) for exact kernels. `docs/book/metric.md`.
 
+mod choice;
 mod ground;
+mod judged;
 mod screen;
 mod size;
 
-use std::str::FromStr;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
-use self::ground::{GLANCE, Ground, Judged, Placed, Setting, Stretched, WHOLE, gained};
+pub use self::choice::{MetricChoice, MetricPath, MetricStep};
+use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE};
+use self::judged::is_better;
 pub(super) use self::size::Size;
 use super::ridge::Lambda;
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
 use crate::encode::{Form, Metric, Precision, Stretch};
-use crate::plan::{Machine, cubic};
 use crate::stat::{Gradients, Sample};
-use crate::{Engine, Error, Event, Kernel, Loss, Result};
-
-/// Which metric rows are compared in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MetricChoice {
-    /// That of the columns as they are scaled.
-    #[default]
-    None,
-    /// A learnt one, where it has smaller errors on rows that it has not seen by more than chance; that of the columns where not, or where a kernel is given.
-    Auto,
-    /// A learnt factor for each column.
-    Diagonal,
-    /// A learnt matrix.
-    Full,
-    /// Learnt in these steps.
-    Learned(MetricPath),
-}
-
-/// The steps by which a metric is learnt from a sample.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MetricPath {
-    /// Features of the fits.
-    pub features: usize,
-    /// One after another.
-    pub steps: Vec<MetricStep>,
-}
-
-/// A step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum MetricStep {
-    /// Some columns, the others held back: found one by one and in pairs.
-    Columns {
-        /// Which.
-        columns: Vec<usize>,
-    },
-    /// The gradients of a fit in the metric so far.
-    Gradients {
-        /// Its width, as a part of the median distance.
-        factor: f64,
-        /// Its λ.
-        lambda: f64,
-        /// What becomes of them.
-        stretch: Stretch,
-    },
-}
-
-/// `auto`, `none`, `diagonal` or `full`.
-impl FromStr for MetricChoice {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<MetricChoice> {
-        match text {
-            "auto" => Ok(MetricChoice::Auto),
-            "none" => Ok(MetricChoice::None),
-            "diagonal" => Ok(MetricChoice::Diagonal),
-            "full" => Ok(MetricChoice::Full),
-            other => Err(Error::Parameter {
-                name: "metric",
-                expected: "auto, none, diagonal or full",
-                found: other.to_owned(),
-            }),
-        }
-    }
-}
-
-impl MetricChoice {
-    pub(super) fn is_none(&self) -> bool {
-        *self == MetricChoice::None
-    }
-
-    /// Steps, where they are known.
-    pub(super) fn rounds(&self) -> usize {
-        if let MetricChoice::Learned(path) = self { path.steps.len() } else { 0 }
-    }
-
-    /// Whether columns are mixed: by what is asked for, or by the steps that are known.
-    pub(super) fn mixes(&self) -> bool {
-        match self {
-            MetricChoice::Full => true,
-            MetricChoice::Learned(path) => path.form() == Form::Full,
-            MetricChoice::None | MetricChoice::Auto | MetricChoice::Diagonal => false,
-        }
-    }
-
-    /// What was given is in order for rows of so many columns.
-    pub(super) fn check(&self, columns: usize) -> Result<()> {
-        if self.mixes() && columns > MIXED {
-            return Err(Error::Unsupported {
-                what: format!("a full metric of {columns} columns"),
-                reason: "it takes time with their cube, and is for 1,024 at most",
-                instead: "use a diagonal one",
-            });
-        }
-        let MetricChoice::Learned(path) = self else { return Ok(()) };
-        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
-        let MetricPath { features, steps } = path;
-        if !(2..=WHOLE.0).contains(features) || features % 2 == 1 {
-            return wrong("features", "even and at most 1024, of the metric's fits", features.to_string());
-        }
-        for step in steps {
-            match step {
-                MetricStep::Columns { columns: chosen } => {
-                    let outside = chosen.iter().find(|j| **j >= columns);
-                    if outside.is_some() || chosen.is_empty() {
-                        let found = outside.map_or_else(|| "none".to_owned(), ToString::to_string);
-                        return wrong("columns", "columns of the rows, in the metric", found);
-                    }
-                }
-                MetricStep::Gradients { factor, lambda, stretch } => {
-                    stretch.validate()?;
-                    if !(*factor > 0.0 && factor.is_finite() && *lambda > 0.0 && lambda.is_finite()) {
-                        return wrong("factor", "positive and finite, as λ", format!("{factor}, {lambda}"));
-                    }
-                    if stretch.form != path.form() {
-                        return wrong(
-                            "form",
-                            "the same in all steps of a metric",
-                            format!("{:?}", stretch.form),
-                        );
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl MetricPath {
-    /// Of all its steps.
-    fn form(&self) -> Form {
-        let form = |step: &MetricStep| match step {
-            MetricStep::Columns { .. } => None,
-            MetricStep::Gradients { stretch, .. } => Some(stretch.form),
-        };
-        self.steps.iter().find_map(form).unwrap_or(Form::Diagonal)
-    }
-}
+use crate::{Engine, Event, Kernel, Loss, Result};
 
 /// Fits after the first, at most.
 const ROUNDS: usize = 8;
@@ -172,20 +33,11 @@ const ROUNDS: usize = 8;
 /// A part of the error that must be gained for another round, and for a metric at all.
 const WORTH: f64 = 0.003;
 
-/// Standard errors by which rows not seen must be predicted better: in squares, and in classes.
-///
-/// Squares of classes may fall while more of them are wrong: what is blurred between classes is lost where a kernel could tell rows apart, and the more so the more features there are.
-const CONFIDENCE: (f64, f64) = (1.0, 2.0);
-
 /// A first fit that leaves more of the variance than this has seen too little to go by.
 const BLIND: f64 = 0.7;
 
 /// Columns up to which they are tried by themselves.
 const SCREENED: usize = 256;
-
-/// Columns up to which they are mixed: of dense rows, and of sparse ones, which are filled by that.
-const MIXED: usize = 1024;
-const MIXED_SPARSE: usize = 256;
 
 /// Rows at least.
 const FEWEST: usize = 64;
@@ -238,42 +90,6 @@ enum Move {
     Gradients { at: Setting, stretch: Stretch },
 }
 
-impl MetricChoice {
-    /// Seconds and bytes that the search for it takes, about: forty fits at full size, as many at a glance; of a path, its steps. None where there is nothing to look for.
-    pub(super) fn forecast(&self, size: &Size, machine: &Machine, limit: u64) -> Option<(f64, u64)> {
-        let rates = &machine.double;
-        let fit = |features: usize, most: usize| {
-            let n = size.rows.min(most) as f64;
-            let d = (features as f64).min(n / 2.0);
-            n * d / rates.features + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
-        };
-        match self {
-            MetricChoice::None => None,
-            MetricChoice::Learned(path) => {
-                let steps = path.steps.len() as f64;
-                Some((steps * fit(path.features, WHOLE.1), size.bytes(path.features)))
-            }
-            MetricChoice::Auto | MetricChoice::Diagonal | MetricChoice::Full => {
-                let [whole, glance] = [WHOLE, GLANCE].map(|(features, rows)| fit(features, rows));
-                Some((40.0 * (whole + glance), size.fitted(WHOLE.0, limit).1))
-            }
-        }
-    }
-
-    /// What of M may be used, in the order of trying.
-    pub(super) fn forms(&self, columns: usize, is_sparse: bool) -> &'static [Form] {
-        let most = if is_sparse { MIXED_SPARSE } else { MIXED };
-        match self {
-            MetricChoice::Diagonal => &[Form::Diagonal],
-            MetricChoice::Full => &[Form::Full],
-            MetricChoice::Learned(path) if path.form() == Form::Diagonal => &[Form::Diagonal],
-            MetricChoice::Learned(_) => &[Form::Full],
-            _ if columns > most => &[Form::Diagonal],
-            _ => &[Form::Full, Form::Diagonal],
-        }
-    }
-}
-
 /// Rows of a sample that are fitted to.
 pub(super) fn rows_fitted(sampled: u64) -> usize {
     usize::try_from(sampled).unwrap_or(usize::MAX).min(WHOLE.1)
@@ -310,10 +126,6 @@ impl<'a> MetricSearch<'a> {
         targets.all(|row| Some(row) == first)
     }
 
-    fn is_forced(&self) -> bool {
-        matches!(self.choice, MetricChoice::Diagonal | MetricChoice::Full)
-    }
-
     /// The best metric with one of some families, and what was tried; none if rows that were not seen are not predicted better than by a kernel without. Of no families: the best metric by itself.
     pub(super) fn best(&self, families: &[Family], without: &Kernel) -> Result<(Option<Found>, Vec<Trial>)> {
         let mut trials = Vec::new();
@@ -321,9 +133,9 @@ impl<'a> MetricSearch<'a> {
             return Ok((None, trials));
         }
         let (engine, phase) = (self.engine, "metric");
-        let (_, needed) = self.size().fitted(WHOLE.0, engine.memory_limit());
+        let (_, needed) = self.size().largest(engine.memory_limit());
         match engine.check_memory(|| "learning a metric".to_owned(), needed) {
-            Err(error) if self.is_forced() => return Err(error),
+            Err(error) if self.choice.is_forced() => return Err(error),
             Err(error) => {
                 let text = format!("rows are compared as columns are scaled: {error}");
                 engine.tell(&Event::Warning { text: &text })?;
@@ -337,7 +149,7 @@ impl<'a> MetricSearch<'a> {
         let first = self.first(&ground)?;
         // What follows takes about eight times as long.
         let ahead = 8.0 * started.elapsed().as_secs_f64();
-        if self.clock.left().is_some_and(|left| ahead > 0.4 * left) && !self.is_forced() {
+        if self.clock.left().is_some_and(|left| ahead > 0.4 * left) && !self.choice.is_forced() {
             engine.tell(&Event::Finished { phase })?;
             return Ok((None, trials));
         }
@@ -409,7 +221,7 @@ impl<'a> MetricSearch<'a> {
             let state = end.as_ref().unwrap_or(first);
             let Some(next) = self.round(ground, state, form)? else { break };
             let is_better = next.at.error < (1.0 - WORTH) * state.at.error;
-            let is_due = self.is_forced() && round == 0;
+            let is_due = self.choice.is_forced() && round == 0;
             if !(is_better || is_due) {
                 break;
             }
@@ -459,11 +271,8 @@ impl<'a> MetricSearch<'a> {
         let before = bench.row_errors(&plain, bench.judged(&plain, 1.0)?)?;
         trials.push(bench.trial(&before, without.clone(), 0));
         trials.push(bench.trial(&after, stretched[0].kernel(at.factor), ends[number].moves.len()));
-        let (gain, deviation) = gained(&before, &after, Judged::SQUARE);
-        let is_nearer = gain > CONFIDENCE.0 * deviation && gain > WORTH * trials[trials.len() - 2].error;
-        let (gain, deviation) = gained(&before, &after, Judged::WRONG);
-        let is_better = is_nearer && (!self.are_classes || gain > CONFIDENCE.1 * deviation);
-        let end = ends.into_iter().nth(number).filter(|_| is_better || self.is_forced());
+        let is_taken = self.choice.is_forced() || is_better(&before, &after, self.are_classes);
+        let end = ends.into_iter().nth(number).filter(|_| is_taken);
         Ok(end.map(|end| (end, Some((family, at.factor)))))
     }
 

@@ -13,7 +13,8 @@ use crate::solve::{Hinge, Preconditioner, Stop};
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
 use crate::{
-    AnyRows, Certificate, Encoder, Engine, Error, Event, Loss, Map, Matrix, OwnedRows, Result, Rows, Scalar,
+    AnyRows, Certificate, Csr, Encoder, Engine, Error, Event, Loss, Map, Matrix, OwnedRows, Result, Rows,
+    Scalar,
 };
 
 /// What the outputs mean.
@@ -373,10 +374,33 @@ impl Model {
     /// Rows as the kernel compares them: scaled, and stretched by the learnt metric. They serve whatever else compares rows: components, clusters, neighbours, tests.
     pub fn encode<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<OwnedRows<T>> {
         self.check_rows(rows)?;
-        let size = (rows.count() as u64).saturating_mul((size_of::<T>() * rows.columns()) as u64);
-        engine.check_memory(|| format!("{} encoded rows", rows.count()), size)?;
-        let as_they_are = || rows.taken(&(0..rows.count()).collect::<Vec<_>>());
-        Ok(engine.install(|| self.encoder.rows(rows)).unwrap_or_else(as_they_are))
+        let (count, columns) = (rows.count(), rows.columns());
+        let stored = match rows {
+            Rows::Sparse(sparse) if !self.encoder.fills() => Some(sparse.stored()),
+            _ => None,
+        };
+        let size = stored
+            .map_or((count as u64).saturating_mul((size_of::<T>() * columns) as u64), |stored| {
+                (stored as u64).saturating_mul(4 + size_of::<T>() as u64)
+            });
+        engine.check_memory(|| format!("{count} encoded rows"), size)?;
+        let mut dense = Matrix::zeros(if stored.is_some() { 0 } else { count }, columns);
+        let mut sparse = Csr::empty(columns);
+        for start in (0..count).step_by(BLOCK) {
+            let block = rows.slice(start..count.min(start + BLOCK));
+            let encoded = engine.install(|| self.encoder.rows(&block));
+            let block = encoded.as_ref().map_or(block, OwnedRows::view);
+            for i in 0..block.count() {
+                match stored {
+                    Some(_) => sparse.push_row(block.entries(i)),
+                    None => block.densify(i, dense.row_mut(start + i)),
+                }
+            }
+            let (rows, fraction) =
+                ((start + block.count()) as u64, (start + block.count()) as f64 / count as f64);
+            engine.tell(&Event::Progress { phase: "encode", rows, fraction: Some(fraction) })?;
+        }
+        Ok(if stored.is_some() { OwnedRows::Sparse(sparse) } else { OwnedRows::Dense(dense) })
     }
 
     /// As many columns as there were, all finite.

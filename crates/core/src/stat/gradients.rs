@@ -7,13 +7,19 @@
 //! column matters. Sums are in f64, a piece of a block after another, whichever threads share the products. `docs/book/metric.md`.
 
 use super::Statistic;
-use crate::encode::Metric;
 use crate::linalg::{dot, multiply};
 use crate::{Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
-/// Rows whose gradients are held at once, and numbers of these gradients.
+/// Rows whose gradients are held at once: at least, as they share one read of the frequencies, and at most; and numbers of these gradients between.
+const FEWEST: usize = 16;
 const PIECE: usize = 1024;
 const NUMBERS: usize = 1 << 20;
+
+/// Bytes that a piece of rows takes beside the sums: its gradients, and what they are made of.
+pub(crate) fn piece_bytes(columns: usize, outputs: usize) -> u64 {
+    let fewest = (FEWEST as u64).saturating_mul(columns as u64).saturating_mul(outputs as u64);
+    4 * 8 * fewest.max(NUMBERS as u64)
+}
 
 /// Sums of outer products of gradients, all of them or their diagonal.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +60,7 @@ impl Gradients {
         if found != expected {
             return Err(Error::Length { what: "coefficients", expected, found });
         }
-        let piece = (NUMBERS / (self.columns * coefficients.rows()).max(1)).clamp(16, PIECE);
+        let piece = (NUMBERS / (self.columns * coefficients.rows()).max(1)).clamp(FEWEST, PIECE);
         for start in (0..rows.count()).step_by(piece) {
             let range = start..rows.count().min(start + piece);
             let weights: Vec<f64> = range.clone().map(&weight).collect();
@@ -90,7 +96,8 @@ impl Gradients {
         }
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether all of M is summed, or its diagonal alone.
+    pub(crate) fn is_full(&self) -> bool {
         self.sums.len() != self.columns || self.columns == 1
     }
 
@@ -108,17 +115,18 @@ impl Gradients {
         self.sums.iter().step_by(step.max(1)).map(|sum| self.mean(*sum)).collect()
     }
 
-    /// What was seen of rows x·L as it is of x: M ← LMLᵀ; of a diagonal, with the diagonal of L.
-    pub(crate) fn pull_back(&mut self, metric: &Metric) {
-        if self.is_full() {
-            let (root, d) = (metric.matrix(), self.columns);
-            let matrix = Matrix::from_fn(d, d, |i, j| self.sums[i * d + j]);
-            let transposed = Matrix::from_fn(d, d, |i, j| root.row(j)[i]);
-            let product = multiply(&multiply(&root, &matrix), &transposed);
-            self.sums.copy_from_slice(product.as_slice());
-        } else {
-            self.sums.iter_mut().zip(metric.diagonal()).for_each(|(sum, l)| *sum *= l * l);
-        }
+    /// M ← AMAᵀ, of all of it.
+    pub(crate) fn turn(&mut self, a: &Matrix<f64>) {
+        let d = self.columns;
+        let matrix = Matrix::from_fn(d, d, |i, j| self.sums[i * d + j]);
+        let transposed = Matrix::from_fn(d, d, |i, j| a.row(j)[i]);
+        let product = multiply(&multiply(a, &matrix), &transposed);
+        self.sums.copy_from_slice(product.as_slice());
+    }
+
+    /// The same with a diagonal A, of the diagonal alone.
+    pub(crate) fn scale(&mut self, factors: &[f64]) {
+        self.sums.iter_mut().zip(factors).for_each(|(sum, factor)| *sum *= factor * factor);
     }
 
     /// Σ w.

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::Sequence;
+use bochner::encode::{Form, Sequence, Stretch};
+use bochner::learn::{MetricPath, MetricStep};
 use bochner::table::TextColumn;
 use bochner::{
-    Arrays, Engine, FourierForm, FrequencyDraw, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method,
-    Model, Ridge, Rows, Target,
+    Arrays, Auto, Engine, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels, Lambda,
+    MapSpec, Matrix, Method, MetricChoice, Model, Ridge, Rows, Target,
 };
-use bochner_testkit::{Absolute, assert_close, classification};
+use bochner_testkit::{Absolute, assert_close, classification, normals};
 use serde::Deserialize;
 
 fn golden(name: &str) -> PathBuf {
@@ -138,12 +139,18 @@ fn kernel_values_are_those_of_an_independent_script() {
 /// One model file of every format version, for ever: it loads and predicts what it did when it was written.
 #[test]
 fn model_files_of_every_version_still_predict_the_same() {
-    let (x, classes) = classification(50, 4, 3, 31);
-    let x = Matrix::new(50, 4, x).unwrap();
-    for name in ["model-v1-fourier", "model-v1-landmarks"] {
-        let (file, values) = (golden(&format!("{name}.bochner")), golden(&format!("{name}.json")));
-        if std::env::var_os("BOCHNER_WRITE_GOLDEN").is_some() {
-            let model = write(&x, &classes, name.ends_with("landmarks"));
+    for name in ["fourier", "landmarks", "diagonal", "full", "leading"] {
+        let [file, values] = ["bochner", "json"].map(|kind| golden(&format!("model-v1-{name}.{kind}")));
+        let (x, classes) = classification(50, 4, 3, 31);
+        let x = match name {
+            "leading" => Matrix::new(300, 64, normals(300, 64, 32)).unwrap(),
+            _ => Matrix::new(50, 4, x).unwrap(),
+        };
+        if std::env::var_os("BOCHNER_WRITE_GOLDEN").is_some() && !file.exists() {
+            let model = match name {
+                "fourier" | "landmarks" => write(&x, &classes, name == "landmarks"),
+                _ => write_metric(&x, name),
+            };
             model.save(&file).unwrap();
             let outputs = model.decide(&Engine::default(), Rows::from(&x)).unwrap();
             std::fs::write(&values, serde_json::to_string(outputs.as_slice()).unwrap()).unwrap();
@@ -154,6 +161,18 @@ fn model_files_of_every_version_still_predict_the_same() {
         // Another instruction set may round differently.
         assert_close(outputs.as_slice(), &expected, Absolute(1e-9));
     }
+}
+
+/// Made once, when metrics were new: a factor for each column, a matrix, a few directions.
+fn write_metric(x: &Matrix<f64>, name: &str) -> Model {
+    let y: Vec<f64> = (0..x.rows()).map(|i| (x.row(i)[1] + 0.5 * x.row(i)[2]).tanh()).collect();
+    let form = if name == "diagonal" { Form::Diagonal } else { Form::Full };
+    let stretch = Stretch { form, power: 0.5, shrinkage: 0.01 };
+    let steps = vec![MetricStep::Gradients { factor: 2.0, lambda: 1e-2, stretch }];
+    let metric = MetricChoice::Learned(MetricPath { features: 16, steps });
+    let kernel = KernelChoice::Given(Kernel::gaussian(2.0));
+    let auto = Auto { kernel, metric, features: Some(16), seed: 9, ..Auto::default() };
+    auto.fit(&Engine::default(), &(x, &y)).unwrap()
 }
 
 /// Made once, when the format was new.

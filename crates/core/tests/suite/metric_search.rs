@@ -1,8 +1,12 @@
 //! The search for a metric: rows of every kind, weights, limits, and what its certificate is of.
 
+use bochner::encode::{Form, Stretch};
+use bochner::learn::{MetricPath, MetricStep};
+use bochner::plan::{Machine, Rates};
+use bochner::source::Shape;
 use bochner::{
-    Arrays, Auto, Csr, EngineSpec, Error, Kernel, KernelChoice, Matrix, Method, MetricChoice, Model,
-    OwnedRows, Rows, Target,
+    Arrays, Auto, Csr, EngineSpec, Error, Kernel, KernelChoice, Loss, Matrix, Method, MetricChoice, Model,
+    Observer, OwnedRows, Rows, Target,
 };
 use bochner_testkit::{assert_same_bits, normals};
 
@@ -146,4 +150,95 @@ fn the_certificate_is_of_the_kernel_with_the_metric() {
     let (with, without) = (away(&stretched.view()), away(&Rows::from(&x)));
     assert!((0.5..2.0).contains(&(measured / with)), "{measured} told, {with} found");
     assert!(without > 4.0 * with, "{without} of other rows, {with} of these");
+}
+
+/// Encoded rows are those that the kernel compares, block by block; sparse ones take the memory of their entries where zeros stay zero.
+#[test]
+fn encoded_rows_take_what_they_hold() {
+    let (n, d) = (5000, 6);
+    let (x, y) = waves(n, d);
+    let stretch = |form| Stretch { form, power: 0.5, shrinkage: 0.01 };
+    let learnt = |form| {
+        let steps = vec![MetricStep::Gradients { factor: 1.0, lambda: 1e-3, stretch: stretch(form) }];
+        let metric = MetricChoice::Learned(MetricPath { features: 32, steps });
+        Auto { kernel: KernelChoice::Given(Kernel::gaussian(2.0)), ..auto(metric) }
+    };
+    let model = learnt(Form::Full).fit(&engine(2), &(&x, &y)).unwrap();
+    let OwnedRows::Dense(all) = model.encode(&engine(2), &Rows::from(&x)).unwrap() else {
+        panic!("dense rows")
+    };
+    let OwnedRows::Dense(last) = model.encode(&engine(1), &Rows::from(&x).slice(n - 1..n)).unwrap() else {
+        panic!("dense rows")
+    };
+    assert_same_bits(all.row(n - 1), last.row(0));
+    let wide = 20_000;
+    let mut sparse = Csr::empty(wide);
+    (0..300).for_each(|i| sparse.push_row([(0, x.row(i)[0]), (7 + i as u32, x.row(i)[2])]));
+    let y: Vec<f64> = (0..300).map(|i| (2.0 * x.row(i)[0]).sin()).collect();
+    let y = Matrix::new(300, 1, y).unwrap();
+    let arrays = Arrays::new(Rows::from(&sparse), y.view(), None, Target::Numbers { outputs: 1 }).unwrap();
+    let model = learnt(Form::Diagonal).fit(&engine(2), &arrays).unwrap();
+    let small = EngineSpec { memory_limit: Some(1 << 20), ..EngineSpec::default() }.build();
+    let encoded = model.encode(&small, &Rows::from(&sparse)).unwrap();
+    assert!(matches!(&encoded, OwnedRows::Sparse(rows) if rows.view().rows() == 300), "sparse rows");
+    let error = model.encode(
+        &EngineSpec { memory_limit: Some(1000), ..EngineSpec::default() }.build(),
+        &Rows::from(&sparse),
+    );
+    assert!(matches!(error, Err(Error::Memory { .. })));
+}
+
+/// Coefficients of rows that were compared in another way are none to start from.
+#[test]
+fn a_start_in_another_metric_is_told_and_not_used() {
+    #[derive(Default)]
+    struct Warned(std::sync::Mutex<Vec<String>>);
+    impl Observer for Warned {
+        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+            if let bochner::Event::Warning { text } = event {
+                self.0.lock().unwrap().push((*text).to_owned());
+            }
+            std::ops::ControlFlow::Continue(())
+        }
+    }
+    let (x, y) = waves(400, 4);
+    let kernel = KernelChoice::Given(Kernel::gaussian(2.0));
+    let loss = Loss::Huber { epsilon: 1.35 };
+    let with = |metric| Auto { kernel: kernel.clone(), loss, ..auto(metric) };
+    let start = with(MetricChoice::None).fit(&engine(2), &(&x, &y)).unwrap();
+    let warned = |metric: MetricChoice| {
+        let listener = std::sync::Arc::new(Warned::default());
+        let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
+        with(metric).fit_from(&engine, &(&x, &y), Some(&start)).unwrap();
+        let texts = listener.0.lock().unwrap();
+        texts.iter().any(|text| text.contains("another metric"))
+    };
+    assert!(warned(MetricChoice::Full) && !warned(MetricChoice::None));
+}
+
+/// What a fit would refuse, a forecast refuses too; and memory is asked for before any row is read.
+#[test]
+fn plans_know_which_metrics_there_are() {
+    let wide = Shape { inputs: 2000, ..shape(5000) };
+    let rates =
+        Rates { products: 4e10, sparse: 4e9, features: 1e9, sums: 3e10, entries: 1e8, streamed: 1e10 };
+    let machine = Machine { threads: 2, single: rates, double: rates, band: 2e10, factor: 2e10 };
+    let forecast = |auto: &Auto, shape: &Shape, limit: u64| {
+        let engine = EngineSpec { memory_limit: Some(limit), ..EngineSpec::default() }.build();
+        auto.forecast(&engine, shape, &machine, 0.0)
+    };
+    assert!(matches!(forecast(&auto(MetricChoice::Full), &wide, 1 << 34), Err(Error::Unsupported { .. })));
+    let (small, large) = (Shape { inputs: 600, ..shape(20_000) }, 1 << 34);
+    assert!(matches!(forecast(&auto(MetricChoice::Full), &small, 40 << 20), Err(Error::Memory { .. })));
+    // Done without, where it is only looked for.
+    let seconds = |metric, limit| forecast(&auto(metric), &small, limit).unwrap().search;
+    assert!(seconds(MetricChoice::Auto, large) > 2.0 * seconds(MetricChoice::None, large));
+    // More columns take longer.
+    let narrow = Shape { inputs: 10, ..small.clone() };
+    let of = |shape: &Shape| forecast(&auto(MetricChoice::Auto), shape, large).unwrap().search;
+    assert!(of(&small) > 1.5 * of(&narrow), "{} s against {} s", of(&small), of(&narrow));
+}
+
+fn shape(rows: u64) -> Shape {
+    Shape { rows, inputs: 8, entries: None, scalar_bytes: 4, target: Target::Numbers { outputs: 1 } }
 }

@@ -1,10 +1,11 @@
 //! What can be told before the rows are read: whether a fit is in order, what it costs, how long it takes.
 
+use super::learner::Learner;
 use super::{Auto, KernelChoice, MetricChoice, Sizes, metric};
 use crate::certify::capacity;
 use crate::encode::Form;
 use crate::learn::tune::{Outlook, search_bytes, search_seconds};
-use crate::plan::{Cost, Machine};
+use crate::plan::{Cost, Forecast, Machine, Phase};
 use crate::source::{Source, entries_of_a_row};
 use crate::sweep::BLOCK;
 use crate::{Engine, Error, Result};
@@ -14,8 +15,7 @@ impl Auto {
     pub(super) fn check(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
         let (limit, rounded) = (engine.memory_limit(), self.rounded(source));
         self.spec().validate()?;
-        self.metric.check(source.input_dim())?;
-        self.check_metric()?;
+        self.check_metric(engine, source)?;
         let smallest = match self.sizes_of(source, limit)? {
             Sizes::One { fit, .. } => *fit,
             Sizes::Doubled { first, .. } => self.sized(&self.anchor(), first),
@@ -26,15 +26,20 @@ impl Auto {
         engine.check_memory(|| format!("a fit with {features} features"), needed)
     }
 
-    /// A metric that mixes columns is of no use to a kernel that looks at some of them, or that takes only some rows.
-    fn check_metric(&self) -> Result<()> {
+    /// A metric is in order, and one that is asked for fits where the rows are known. One that mixes columns is of no use to a kernel that tells them apart, or that takes only some rows.
+    fn check_metric(&self, engine: &Engine, source: &dyn Source) -> Result<()> {
+        self.metric.check(source.input_dim())?;
+        if let (Some(rows), true) = (source.row_count(), self.metric.is_forced()) {
+            let (_, needed) = self.metric_size(source, rows).largest(engine.memory_limit());
+            engine.check_memory(|| "learning a metric".to_owned(), needed)?;
+        }
         let KernelChoice::Given(kernel) = &self.kernel else { return Ok(()) };
         if !self.metric.mixes() || !(kernel.has_columns() || self.spec().has_domain()) {
             return Ok(());
         }
         Err(Error::Unsupported {
             what: format!("a full metric for {kernel}"),
-            reason: "the metric mixes columns, and the kernel names some, or takes only some rows",
+            reason: "the metric mixes columns, and the kernel tells them apart, or takes only some rows",
             instead: "use a diagonal metric, or a kernel of all columns",
         })
     }
@@ -51,10 +56,35 @@ impl Auto {
         let beside = self.bytes_beside(source, sampled).saturating_add(known);
         let mut cost = learner.plan_within(source, self.uncertainty, limit.saturating_sub(beside))?;
         cost.peak_bytes = cost.peak_bytes.saturating_add(beside);
+        cost.multiply_adds_per_million_rows += 1e6 * self.to_stretch_a_row(source, &cost);
         Ok(cost)
     }
 
-    /// Bytes that are held beside what the learner counts: a sample larger than its own, and a block of scaled rows.
+    /// Multiply-adds to stretch a row in all passes but the first, which finds how: of a metric that is known, or asked for, to mix columns.
+    fn to_stretch_a_row(&self, source: &dyn Source, cost: &Cost) -> f64 {
+        let columns = source.input_dim() as f64;
+        if self.metric.mixes() { columns * columns * f64::from(cost.passes.saturating_sub(1)) } else { 0.0 }
+    }
+
+    /// What a learner's fit will take, rows being stretched for it.
+    pub(super) fn forecast_of(
+        &self,
+        learner: &Learner,
+        source: &dyn Source,
+        rows: u64,
+        (machine, reading): (&Machine, f64),
+        limit: u64,
+    ) -> Result<Forecast> {
+        let mut told = learner.forecast(source, rows, machine, reading, self.uncertainty, limit)?;
+        let stretched = rows as f64 * self.to_stretch_a_row(source, &told.cost);
+        if stretched > 0.0 {
+            let seconds = stretched / machine.of(source.scalar_bytes()).products;
+            told.phases.push(Phase { name: "stretch".to_owned(), seconds });
+        }
+        Ok(told)
+    }
+
+    /// Bytes that are held beside what the learner counts: a sample larger than its own, a block of scaled rows, one of stretched rows, and L with what its products need.
     pub(super) fn bytes_beside(&self, source: &dyn Source, sampled: usize) -> u64 {
         let rows = source.row_count().unwrap_or(u64::MAX);
         let entries = |rows: u64| rows.saturating_mul(entries_of_a_row(source));
@@ -62,7 +92,31 @@ impl Auto {
         // An entry is a place and a number.
         let sample = if is_larger { entries(rows.min(sampled as u64)).saturating_mul(16) } else { 0 };
         let scaled = entries(rows.min(BLOCK as u64)).saturating_mul(source.scalar_bytes() as u64);
-        sample.saturating_add(if self.standardise { scaled } else { 0 })
+        let columns = source.input_dim();
+        let is_stretched = matches!(self.metric, MetricChoice::Learned(_)) || self.may_be_stretched(columns);
+        let blocks = u64::from(self.standardise) + u64::from(is_stretched);
+        let is_mixed = is_stretched && self.mixes(source);
+        let root =
+            if is_mixed { 24u64.saturating_mul((columns as u64).saturating_mul(columns as u64)) } else { 0 };
+        sample.saturating_add(blocks.saturating_mul(scaled)).saturating_add(root)
+    }
+
+    /// Whether a metric of these rows may mix columns.
+    fn mixes(&self, source: &dyn Source) -> bool {
+        self.metric.forms(source.input_dim(), source.stored_entries().is_some()).contains(&Form::Full)
+    }
+
+    /// The shape of the search for a metric among so many rows.
+    fn metric_size(&self, source: &dyn Source, rows: u64) -> metric::Size {
+        let sampled = rows.min(self.sampled(source) as u64);
+        metric::Size {
+            sampled,
+            rows: metric::rows_fitted(sampled),
+            columns: source.input_dim(),
+            outputs: source.target().outputs(),
+            entries: source.stored_entries().map(|_| entries_of_a_row(source)),
+            mixes: self.mixes(source),
+        }
     }
 
     /// What fitting will take on a machine, where a pass over the source takes `reading` seconds by itself: the search for a kernel, and a fit for each D that may be tried.
@@ -75,6 +129,7 @@ impl Auto {
     ) -> Result<Outlook> {
         let (limit, rounded, kernel) = (engine.memory_limit(), self.rounded(source), self.anchor());
         self.spec().validate()?;
+        self.check_metric(engine, source)?;
         let rows = source.row_count().ok_or_else(|| Error::Unsupported {
             what: "a forecast for a source that does not know its rows".to_owned(),
             reason: "time grows with them",
@@ -92,8 +147,8 @@ impl Auto {
         let sampled = self.sampled(source);
         let fits = fits.iter().map(|(fit, limit)| {
             let learner = fit.learner(kernel.clone(), fit.most_features());
-            let told = learner.forecast(&rounded, rows, machine, reading, self.uncertainty, *limit)?;
-            Ok(crate::plan::Forecast { cost: fit.cost(&rounded, sampled, *limit)?, ..told })
+            let told = self.forecast_of(&learner, &rounded, rows, (machine, reading), *limit)?;
+            Ok(Forecast { cost: fit.cost(&rounded, sampled, *limit)?, ..told })
         });
         let fits = fits.collect::<Result<Vec<_>>>()?;
         let entries = entries_of_a_row(source);
@@ -107,16 +162,11 @@ impl Auto {
         };
         let is_known = matches!(self.metric, MetricChoice::Learned(_));
         if is_known || self.may_be_stretched(source.input_dim()) {
-            let (columns, is_sparse) = (source.input_dim(), source.stored_entries().is_some());
-            let size = metric::Size {
-                sampled: looked,
-                rows: metric::rows_fitted(looked),
-                columns,
-                outputs: source.target().outputs(),
-                entries: is_sparse.then_some(entries),
-                mixes: self.metric.forms(columns, is_sparse).contains(&Form::Full),
-            };
-            if let Some((seconds, needed)) = self.metric.forecast(&size, machine, limit) {
+            let size = self.metric_size(source, rows);
+            // One that does not fit is done without, if it is not asked for.
+            let fits = |needed: u64| needed <= limit || is_known || self.metric.is_forced();
+            let forecast = self.metric.forecast(&size, machine, limit);
+            if let Some((seconds, needed)) = forecast.filter(|(_, needed)| fits(*needed)) {
                 search += seconds;
                 bytes = bytes.max(needed);
             }

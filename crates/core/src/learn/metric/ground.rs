@@ -4,6 +4,7 @@
 
 use rayon::prelude::*;
 
+use super::judged::{Judged, gained, wrong};
 use crate::encode::Metric;
 use crate::engine::Check;
 use crate::learn::ridge::{GRID, Units};
@@ -20,7 +21,7 @@ pub(super) const GLANCE: (usize, usize) = (512, 4096);
 /// Parts that rows are divided into.
 const PARTS: usize = 5;
 
-/// Rows that all parts that judge have together, about: of few rows, more parts do.
+/// Where one part has fewer than half of so many rows, two judge in turn.
 const JUDGED: usize = 512;
 
 /// Widths beyond which double precision is needed, in median distances.
@@ -46,24 +47,6 @@ pub(super) struct Ground<'a> {
     pub(super) judges: usize,
     /// What targets are shifted by.
     pub(super) shift: Vec<f64>,
-}
-
-/// A row of a part that judges.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Judged {
-    weight: f64,
-    /// The squared error, summed over outputs.
-    square: f64,
-    /// The part of the row's weight whose class is another than the predicted one, were its targets classes.
-    wrong: f64,
-}
-
-/// What is compared of rows.
-pub(super) type Lost = fn(&Judged) -> f64;
-
-impl Judged {
-    pub(super) const SQUARE: Lost = |row| row.square;
-    pub(super) const WRONG: Lost = |row| row.wrong;
 }
 
 /// Rows as a metric stretches them, and how features are made of them.
@@ -133,7 +116,7 @@ impl<'a> Ground<'a> {
 
     /// What was tried, by the errors of rows.
     pub(super) fn trial(&self, errors: &[Judged], kernel: Kernel, rounds: usize) -> Trial {
-        let nothing: Vec<Judged> = errors.iter().map(|row| Judged { square: 0.0, ..*row }).collect();
+        let nothing: Vec<Judged> = errors.iter().map(Judged::without_error).collect();
         let (error, deviation) = gained(errors, &nothing, Judged::SQUARE);
         Trial { kernel, features: self.features, rows: self.weights.len() as u64, error, deviation, rounds }
     }
@@ -200,7 +183,7 @@ impl<'a> Ground<'a> {
     fn moved(&self, metric: Option<&Metric>) -> Result<OwnedRows<f64>> {
         self.engine.quiet().tell(&Event::Alive)?;
         Ok(match metric {
-            Some(metric) => metric.rows(&self.rows.view()),
+            Some(metric) => self.engine.install(|| metric.rows(&self.rows.view())),
             None => self.rows.clone(),
         })
     }
@@ -336,7 +319,7 @@ impl<'a> Ground<'a> {
             let chosen = rows.taken(&seen);
             gradients.absorb(&map, &pairs, &chosen.view(), |i| self.weights[seen[i]])?;
             if let Some(metric) = metric {
-                gradients.pull_back(metric);
+                metric.pull_back(&mut gradients);
             }
             Ok(gradients)
         })
@@ -369,53 +352,4 @@ impl<'a> Ground<'a> {
 /// Parts that judge, in turn.
 pub(super) fn judges(rows: usize) -> usize {
     (PARTS * JUDGED / rows.max(1)).clamp(1, PARTS / 2)
-}
-
-/// The part of a row whose class is not the one that outputs decide for; targets are means of coded classes, less a shift, as are outputs.
-fn wrong(targets: &[f64], outputs: &[f64], shift: &[f64]) -> f64 {
-    let at = |values: &[f64], o: usize| values[o] + shift[o];
-    if targets.len() == 1 {
-        // ±1: a mean m is the second class in (1 + m)/2 of the weight.
-        let second = (1.0 + at(targets, 0)) / 2.0;
-        return if at(outputs, 0) > 0.0 { 1.0 - second } else { second };
-    }
-    let best =
-        (0..targets.len()).fold(0, |best, o| if at(outputs, o) > at(outputs, best) { o } else { best });
-    1.0 - at(targets, best)
-}
-
-/// The mean of what b loses less than a, and its standard error, over rows with weights.
-pub(super) fn gained(a: &[Judged], b: &[Judged], lost: Lost) -> (f64, f64) {
-    let total: f64 = a.iter().map(|row| row.weight).sum();
-    let pairs = || a.iter().zip(b).map(|(a, b)| (a.weight / total, lost(a) - lost(b)));
-    let mean: f64 = pairs().map(|(w, gain)| w * gain).sum();
-    let variance: f64 = pairs().map(|(w, gain)| (w * (gain - mean)).powi(2)).sum();
-    (mean, variance.sqrt())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_is_wrong_by_the_part_of_its_other_classes() {
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
-        // Two classes as ±1, shifted by 0.3: a row that is the second class in three quarters of its weight.
-        close(wrong(&[0.5 - 0.3], &[0.1 - 0.3], &[0.3]), 0.25);
-        close(wrong(&[0.5 - 0.3], &[-0.1 - 0.3], &[0.3]), 0.75);
-        // Three as 0 and 1: without the shift the second output would be the largest.
-        let shift = [0.6, 0.1, 0.3];
-        let shifted = |values: [f64; 3]| [0, 1, 2].map(|o| values[o] - shift[o]);
-        close(wrong(&shifted([0.7, 0.2, 0.1]), &shifted([0.5, 0.4, 0.1]), &shift), 0.3);
-        close(wrong(&shifted([0.0, 1.0, 0.0]), &shifted([0.5, 0.4, 0.1]), &shift), 1.0);
-    }
-
-    #[test]
-    fn gains_are_weighted_means() {
-        let row = |weight, square, wrong| Judged { weight, square, wrong };
-        let (a, b) = ([row(3.0, 4.0, 1.0), row(1.0, 2.0, 0.0)], [row(3.0, 2.0, 0.0), row(1.0, 2.0, 1.0)]);
-        let (gain, deviation) = gained(&a, &b, Judged::SQUARE);
-        assert!((gain - 1.5).abs() < 1e-12 && (deviation - (0.375f64.powi(2) * 2.0).sqrt()).abs() < 1e-12);
-        assert!((gained(&a, &b, Judged::WRONG).0 - 0.5).abs() < 1e-12);
-    }
 }

@@ -4,11 +4,12 @@
 //! rows          n·(16·e)·2 + 3·n·(r + 8t)         the sample and as it is stretched in the end; rows and targets of the search and of two looks at kernels
 //! metrics       h·(n·(4D + r) + 16d²)             those that are held: rows as they stretch them, phases, L and what its products need
 //! a fit         12·n·D + 72·D² + 8·d·D            features in double and single precision, sums and what is made of them, frequencies
-//! gradients     j·8d² + 32d² + 4·2²³              M of each part that judges, a decomposition, slopes of a piece of rows
+//! gradients     j·8d² + 32d² + 32·max(2²⁰, 16dt)  M of each part that judges, a decomposition, slopes of a piece of rows
 //! ```
 //! of n rows with e entries, r bytes once stretched, d columns, t targets; d² only where columns are mixed.
 
-use super::ground::judges;
+use super::ground::{WHOLE, judges};
+use crate::stat::piece_bytes;
 
 /// Features of a fit at least.
 const FEWEST: usize = 32;
@@ -40,6 +41,11 @@ impl Size {
         (features, self.bytes(features))
     }
 
+    /// The same for the most features that are fitted to.
+    pub(in crate::learn) fn largest(&self, limit: u64) -> (usize, u64) {
+        self.fitted(WHOLE.0, limit)
+    }
+
     pub(super) fn bytes(&self, features: usize) -> u64 {
         let [n, d, t, features] = [self.rows, self.columns, self.outputs, features].map(|x| x as u64);
         let entries = self.entries.unwrap_or(d);
@@ -49,6 +55,6 @@ impl Size {
         let rows = (32 * self.sampled).saturating_mul(entries) + 3 * n * (row + 8 * t);
         let metrics = HELD * judges * (n * (4 * features + row) + 2 * squares);
         let fit = 12 * n * features + 72 * features * features + 8 * d * features;
-        rows + metrics + fit + (judges + 4) * squares + (4 << 23)
+        rows + metrics + fit + (judges + 4) * squares + piece_bytes(self.columns, self.outputs)
     }
 }

@@ -12,7 +12,7 @@ use crate::plan::{Forecast, bytes};
 pub struct Outlook {
     /// Rows.
     pub rows: u64,
-    /// Seconds to find the kernel.
+    /// Seconds to find kernel, width and metric, as far as they are open.
     pub search: f64,
     /// Bytes at its peak.
     pub search_bytes: u64,
@@ -85,7 +85,12 @@ impl fmt::Display for Outlook {
         }
         let (least, most) = self.seconds();
         if self.search > 0.0 {
-            writeln!(f, "the search for kernel and width: {:.2} s before that", self.search)?;
+            let memory = bytes(self.search_bytes);
+            writeln!(
+                f,
+                "the search for kernel, width and metric: {:.2} s and {memory} before that",
+                self.search
+            )?;
         }
         match self.fits.len() {
             1 => write!(f, "in all {most:.2} s"),
