@@ -483,9 +483,14 @@ impl Ridge {
         let mut errors = Vec::with_capacity(usable.len());
         for (done, &k) in usable.iter().enumerate() {
             let check = |part: f64| check((done as f64 + part) / usable.len() as f64);
-            let path = Path::new(Normal::new(gram.without(k), self.intercept), &check)?;
-            errors.push(FoldErrors { weight: gram.weight(k), sums: path.errors(grid, &gram.only(k)) });
+            let others = gram.without(k);
+            check(0.0)?;
+            let normal = Normal::new(others, self.intercept);
+            check(0.0)?;
+            let path = Path::new(normal, &check)?;
+            let own = gram.only(k);
             check(1.0)?;
+            errors.push(FoldErrors { weight: gram.weight(k), sums: path.errors(grid, &own, &check)? });
         }
         Ok(errors)
     }

@@ -35,59 +35,61 @@ impl Path {
         Ok(Path { normal, form, sides })
     }
 
-    /// For each λ, Σ w(y − ŷ)² over `held_out` rows and all outputs; infinite where λ is too small for the matrix.
-    pub(crate) fn errors(&self, lambdas: &[f64], held_out: &Sums) -> Vec<f64> {
+    /// For each λ, Σ w(y − ŷ)² over `held_out` rows and all outputs; infinite where λ is too small for the matrix. What is left takes little beside the decomposition: `check` is told that all is done.
+    pub(crate) fn errors(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<f64>> {
         let scale: f64 = held_out.target_squares.iter().sum();
-        let each = self.errors_by_output(lambdas, held_out);
-        each.into_iter().map(|errors| cleaned(errors.into_iter().sum(), scale)).collect()
+        let each = self.errors_by_output(lambdas, held_out, check)?;
+        Ok(each.into_iter().map(|errors| cleaned(errors.into_iter().sum(), scale)).collect())
     }
 
     /// The same for each output: by the best λ of its own.
-    pub(crate) fn best_errors(&self, lambdas: &[f64], held_out: &Sums) -> Vec<f64> {
+    pub(crate) fn best_errors(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<f64>> {
         let mut best = vec![f64::INFINITY; self.sides.columns()];
-        for errors in self.errors_by_output(lambdas, held_out) {
+        for errors in self.errors_by_output(lambdas, held_out, check)? {
             for ((best, error), scale) in best.iter_mut().zip(errors).zip(&held_out.target_squares) {
                 *best = best.min(cleaned(error, *scale));
             }
         }
-        best
+        Ok(best)
     }
 
     /// For each λ, those of all outputs.
-    fn errors_by_output(&self, lambdas: &[f64], held_out: &Sums) -> Vec<Vec<f64>> {
+    fn errors_by_output(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<Vec<f64>>> {
         let outputs = self.sides.columns();
         let solutions: Vec<Option<Matrix<f64>>> =
             lambdas.par_iter().map(|&lambda| self.form.solve(lambda, &self.sides)).collect();
+        check(1.0)?;
         // Coefficients of all λ and outputs side by side.
         let mut all = Matrix::from_fn(self.sides.rows(), lambdas.len() * outputs, |i, column| {
             solutions[column / outputs].as_ref().map_or(0.0, |solution| solution.row(i)[column % outputs])
         });
         self.form.rotate_back(&mut all);
+        check(1.0)?;
         let images = multiply(&held_out.products, &all);
+        check(1.0)?;
         let columns = |matrix: &Matrix<f64>, start: usize| {
             Matrix::from_fn(matrix.rows(), outputs, |i, o| matrix.row(i)[start + o])
         };
-        (0..lambdas.len())
-            .map(|l| {
-                if solutions[l].is_none() {
-                    return vec![f64::INFINITY; outputs];
-                }
-                let solution = self.normal.with_intercept(columns(&all, l * outputs));
-                let image = columns(&images, l * outputs);
-                (0..outputs)
-                    .map(|o| {
-                        let along = |f: &dyn Fn(usize) -> f64| -> f64 {
-                            (0..image.rows()).map(|j| solution.coefficients.row(j)[o] * f(j)).sum()
-                        };
-                        let b = solution.intercept[o];
-                        held_out.target_squares[o] - 2.0 * along(&|j| held_out.cross.row(j)[o])
-                            + along(&|j| image.row(j)[o])
-                            - 2.0 * b * (held_out.targets[o] - along(&|j| held_out.features[j]))
-                            + b * b * held_out.weight
-                    })
-                    .collect()
-            })
-            .collect()
+        let of_lambda = (0..lambdas.len()).map(|l| {
+            if solutions[l].is_none() {
+                return vec![f64::INFINITY; outputs];
+            }
+            let solution = self.normal.with_intercept(columns(&all, l * outputs));
+            let image = columns(&images, l * outputs);
+            (0..outputs)
+                .map(|o| {
+                    let along = |f: &dyn Fn(usize) -> f64| -> f64 {
+                        (0..image.rows()).map(|j| solution.coefficients.row(j)[o] * f(j)).sum()
+                    };
+                    let b = solution.intercept[o];
+                    held_out.target_squares[o] - 2.0 * along(&|j| held_out.cross.row(j)[o])
+                        + along(&|j| image.row(j)[o])
+                        - 2.0 * b * (held_out.targets[o] - along(&|j| held_out.features[j]))
+                        + b * b * held_out.weight
+                })
+                .collect()
+        });
+        Ok(of_lambda.collect())
     }
 }
 

@@ -172,7 +172,7 @@ impl MetricChoice {
         }
     }
 
-    /// Seconds that grow with the columns: about twelve metrics in each form are tried, each by phases of its own, and every other by gradients; where columns are mixed, by eigenvectors.
+    /// Seconds that grow with the columns: about twelve metrics are tried, each by phases of its own, and every other by gradients, and where columns are mixed by eigenvectors; some thirty kernels are compared at landmarks.
     fn of_columns(&self, size: &Size, machine: &Machine) -> f64 {
         const TRIED: f64 = 12.0;
         let (n, d, t) = (size.rows as f64, size.columns as f64, size.outputs as f64);
@@ -182,7 +182,8 @@ impl MetricChoice {
         let slopes = 0.5 * n.min(4096.0) * half * d * t;
         // One thread finds eigenvectors, at an eighth of the speed of products.
         let vectors = if size.mixes { 8.0 * 4.0 * d * d * d } else { 0.0 };
-        TRIED * (n * entries * half + stretched + slopes + vectors) / machine.double.products
+        let compared = 30.0 * n * entries * WHOLE.0 as f64;
+        (TRIED * (n * entries * half + stretched + slopes + vectors) + compared) / machine.double.products
     }
 
     /// What of M may be used, in the order of trying.

@@ -240,7 +240,7 @@ impl<'a> Ground<'a> {
             }
             let errors = self.engine.quiet().phase("metric", gram.rows(), |check: Check<'_>| {
                 let path = Path::new(Normal::new(gram.only(0), true), check)?;
-                Ok(path.errors(&grid, &gram.only(1)))
+                path.errors(&grid, &gram.only(1), check)
             })?;
             sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error);
             weight += gram.weight(1);

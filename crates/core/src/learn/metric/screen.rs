@@ -139,6 +139,6 @@ impl Probe<'_> {
         let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
         gram.absorb(z.view(), self.targets.view(), |i| self.weights[i], fold, &mut Default::default());
         let path = Path::new(Normal::new(gram.only(0), true), &|_| Ok(()))?;
-        Ok(path.best_errors(&LAMBDAS, &gram.only(1)))
+        path.best_errors(&LAMBDAS, &gram.only(1), &|_| Ok(()))
     }
 }
