@@ -7,7 +7,7 @@ use bochner::{
 };
 use proptest::prelude::*;
 
-use crate::table::{INPUTS, engine, rows};
+use crate::table::{INPUTS, Listener, engine, rows};
 
 fn numbers() -> Target {
     Target::Numbers { outputs: 1 }
@@ -162,18 +162,6 @@ fn names_must_be_as_many_as_columns() {
     let model = fit(&x, &(0..10).map(f64::from).collect::<Vec<_>>(), None).unwrap();
     let names = bochner::encode::Columns::Named { names: vec!["a".into()] };
     assert!(matches!(model.with_names(names, "y"), Err(Error::ColumnCount { expected: INPUTS, found: 1 })));
-}
-
-/// Remembers warnings.
-#[derive(Default)]
-struct Listener(std::sync::Mutex<Vec<String>>);
-impl Observer for Listener {
-    fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
-        if let bochner::Event::Warning { text } = event {
-            self.0.lock().unwrap().push((*text).to_owned());
-        }
-        std::ops::ControlFlow::Continue(())
-    }
 }
 
 #[test]

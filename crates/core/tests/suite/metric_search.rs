@@ -6,11 +6,11 @@ use bochner::plan::{Machine, Rates};
 use bochner::source::Shape;
 use bochner::{
     Arrays, Auto, Csr, EngineSpec, Error, Kernel, KernelChoice, Loss, Matrix, Method, MetricChoice, Model,
-    Observer, OwnedRows, Rows, Target,
+    OwnedRows, Rows, Target,
 };
 use bochner_testkit::{assert_same_bits, normals};
 
-use crate::table::engine;
+use crate::table::{Listener, engine};
 
 /// sin 3x₂ of normal rows, with little noise.
 fn waves(n: usize, d: usize) -> (Matrix<f64>, Vec<f64>) {
@@ -191,23 +191,13 @@ fn encoded_rows_take_what_they_hold() {
 /// Coefficients of rows that were compared in another way are none to start from.
 #[test]
 fn a_start_in_another_metric_is_told_and_not_used() {
-    #[derive(Default)]
-    struct Warned(std::sync::Mutex<Vec<String>>);
-    impl Observer for Warned {
-        fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
-            if let bochner::Event::Warning { text } = event {
-                self.0.lock().unwrap().push((*text).to_owned());
-            }
-            std::ops::ControlFlow::Continue(())
-        }
-    }
     let (x, y) = waves(400, 4);
     let kernel = KernelChoice::Given(Kernel::gaussian(2.0));
     let loss = Loss::Huber { epsilon: 1.35 };
     let with = |metric| Auto { kernel: kernel.clone(), loss, ..auto(metric) };
     let start = with(MetricChoice::None).fit(&engine(2), &(&x, &y)).unwrap();
     let warned = |metric: MetricChoice| {
-        let listener = std::sync::Arc::new(Warned::default());
+        let listener = std::sync::Arc::new(Listener::default());
         let engine = EngineSpec { observer: Some(listener.clone()), ..EngineSpec::default() }.build();
         with(metric).fit_from(&engine, &(&x, &y), Some(&start)).unwrap();
         let texts = listener.0.lock().unwrap();

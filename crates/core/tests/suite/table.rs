@@ -183,3 +183,16 @@ pub(crate) fn fitted(spec: &MapSpec) -> Map {
 pub(crate) fn inner<T: Scalar>(z: &Matrix<T>, i: usize, j: usize) -> f64 {
     z.row(i).iter().zip(z.row(j)).map(|(a, b)| a.to_f64() * b.to_f64()).sum()
 }
+
+/// Remembers warnings.
+#[derive(Default)]
+pub(crate) struct Listener(pub(crate) std::sync::Mutex<Vec<String>>);
+
+impl bochner::Observer for Listener {
+    fn event(&self, event: &bochner::Event<'_>) -> std::ops::ControlFlow<()> {
+        if let bochner::Event::Warning { text } = event {
+            self.0.lock().unwrap().push((*text).to_owned());
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+}
