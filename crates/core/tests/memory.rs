@@ -87,6 +87,15 @@ fn status(name: &str) -> u64 {
     line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
+/// Bytes that are held now, and at the peak, without the pages of the program itself: these come in as it runs, and stay.
+fn held() -> u64 {
+    status("VmRSS") - status("RssFile")
+}
+
+fn peak() -> u64 {
+    status("VmHWM") - status("RssFile")
+}
+
 /// The machines that are measured: what they hold, unlike sums, grows with the rows.
 fn machines() -> [(&'static str, MapSpec, Hinge); 3] {
     let fourier = MapSpec { features: 2048, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
@@ -193,9 +202,9 @@ fn ten_million_rows_take_the_memory_of_one() {
         let map = MapSpec { features: 512, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
         let ridge = Ridge::new(map);
         let planned = ridge.plan(&source).unwrap().peak_bytes;
-        let (before, started) = (status("VmRSS"), std::time::Instant::now());
+        let (before, started) = (held(), std::time::Instant::now());
         ridge.fit(&engine, &source).unwrap();
-        let measured = status("VmHWM") - before;
+        let measured = peak() - before;
         println!("{rows} rows: planned {planned} measured {measured} bytes, {:.1?}", started.elapsed());
         return;
     }
@@ -243,9 +252,9 @@ fn measure(case: usize) {
     let source = Generated { count: 12_000, columns, target: Target::Numbers { outputs: 1 } };
     let ridge = Ridge { lambda, ..Ridge::new(map) };
     let planned = ridge.plan(&source).unwrap().peak_bytes;
-    let before = status("VmRSS");
+    let before = held();
     ridge.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
     assert!(
         planned.abs_diff(measured) <= measured / 5,
@@ -262,9 +271,9 @@ fn measure_passes(case: usize) {
     let map = MapSpec { features, ..MapSpec::fourier(Kernel::gaussian(2.0)) };
     let ridge = Ridge { lambda, solver: Solver::cg(), ..Ridge::new(map) };
     let planned = ridge.plan_within(&source, limit).unwrap().peak_bytes;
-    let before = status("VmRSS");
+    let before = held();
     let model = ridge.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     println!(
         "{name}: planned {} MB, measured {} MB, {:?}",
         planned / 1_000_000,
@@ -289,9 +298,9 @@ fn measure_losses(case: usize) {
     let linear = Linear { lambda, tolerance: 0.1, most_steps: Some(2), ..Linear::new(map, Loss::Logistic) };
     assert!(linear.plan(&source).unwrap().peak_bytes > limit);
     let planned = linear.plan_within(&source, limit).unwrap().peak_bytes;
-    let before = status("VmRSS");
+    let before = held();
     linear.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
     assert!(
         planned <= limit && measured <= planned + planned / 10,
@@ -306,9 +315,9 @@ fn measure_metric(case: usize) {
     let engine: Engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
     let source = Generated { count, columns, target };
     let auto = Auto { features: Some(64), metric: MetricChoice::Full, ..Auto::default() };
-    let before = status("VmRSS");
+    let before = held();
     auto.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     let machine = Machine::measure(&engine).unwrap();
     let planned = auto.forecast(&engine, &source, &machine, 0.0).unwrap().peak_bytes();
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
@@ -325,9 +334,9 @@ fn measure_machine(case: usize) {
         ..Linear::new(map, Loss::margins(hinge))
     };
     let planned = svm.plan(&source).unwrap().peak_bytes;
-    let before = status("VmRSS");
+    let before = held();
     svm.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
     assert!(
         planned.abs_diff(measured) <= measured / 4,
@@ -341,9 +350,9 @@ fn measure_exact(case: usize) {
     let source = Generated { count: 3000, columns: 20, target: Target::Numbers { outputs: 1 } };
     let ridge = ExactRidge { kernel: Kernel::gaussian(2.0), lambda, intercept: true };
     let planned = ridge.plan(&source).unwrap().peak_bytes;
-    let before = status("VmRSS");
+    let before = held();
     ridge.fit(&engine, &source).unwrap();
-    let measured = status("VmHWM") - before;
+    let measured = peak() - before;
     println!("{name}: planned {} MB, measured {} MB", planned / 1_000_000, measured / 1_000_000);
     assert!(
         planned.abs_diff(measured) <= measured / 5,
