@@ -9,6 +9,7 @@
 //! Radhakrishnan et al. (2024) for exact kernels. `docs/book/metric.md`.
 
 mod choice;
+mod flat;
 mod ground;
 mod judged;
 mod screen;

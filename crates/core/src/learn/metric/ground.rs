@@ -4,6 +4,7 @@
 
 use rayon::prelude::*;
 
+use super::flat::Flat;
 use super::judged::{Judged, gained, wrong};
 use crate::encode::Metric;
 use crate::engine::Check;
@@ -47,6 +48,7 @@ pub(super) struct Ground<'a> {
     pub(super) judges: usize,
     /// What targets are shifted by.
     pub(super) shift: Vec<f64>,
+    pub(super) flat: Flat,
 }
 
 /// Rows as a metric stretches them, and how features are made of them.
@@ -100,9 +102,11 @@ impl<'a> Ground<'a> {
     ) -> Ground<'a> {
         let count = sample.len().min(rows);
         let (targets, weights) = sides(sample, count, loss);
+        let rows = sample.rows(count);
         Ground {
             engine,
-            rows: sample.rows(count),
+            flat: Flat::of(&rows.view()),
+            rows,
             targets,
             weights,
             seed,
@@ -321,6 +325,7 @@ impl<'a> Ground<'a> {
             if let Some(metric) = metric {
                 metric.pull_back(&mut gradients);
             }
+            self.flat.take_out(&self.rows.view(), &mut gradients)?;
             Ok(gradients)
         })
     }
