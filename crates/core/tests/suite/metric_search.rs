@@ -219,10 +219,16 @@ fn plans_know_which_metrics_there_are() {
     };
     assert!(matches!(forecast(&auto(MetricChoice::Full), &wide, 1 << 34), Err(Error::Unsupported { .. })));
     let (small, large) = (Shape { inputs: 600, ..shape(20_000) }, 1 << 34);
-    assert!(matches!(forecast(&auto(MetricChoice::Full), &small, 40 << 20), Err(Error::Memory { .. })));
+    let little = 100 << 20;
+    assert!(matches!(forecast(&auto(MetricChoice::Full), &small, little), Err(Error::Memory { .. })));
+    // A shape has no rows to read.
+    let engine = EngineSpec { memory_limit: Some(little), ..EngineSpec::default() }.build();
+    let refused = auto(MetricChoice::Full).fit(&engine, &small).unwrap_err().to_string();
+    assert!(refused.contains("learning a metric"), "{refused}");
     // Done without, where it is only looked for.
     let seconds = |metric, limit| forecast(&auto(metric), &small, limit).unwrap().search;
     assert!(seconds(MetricChoice::Auto, large) > 2.0 * seconds(MetricChoice::None, large));
+    assert!(seconds(MetricChoice::Auto, little) <= seconds(MetricChoice::None, little));
     // More columns take longer.
     let narrow = Shape { inputs: 10, ..small.clone() };
     let of = |shape: &Shape| forecast(&auto(MetricChoice::Auto), shape, large).unwrap().search;
