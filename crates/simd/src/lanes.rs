@@ -31,6 +31,9 @@ pub trait Lanes: Copy {
     unsafe fn stream(self, to: *mut Self::Elem);
     /// Makes what was streamed visible before whatever is written next: due before a loop that streamed returns.
     unsafe fn end_of_stream();
+    /// Asks for what will be read soon; nothing depends on it.
+    #[inline(always)]
+    unsafe fn prefetch(_from: *const Self::Elem) {}
     unsafe fn splat(value: Self::Elem) -> Self;
     /// The constant nearest to `value`.
     unsafe fn constant(value: f64) -> Self;
@@ -43,6 +46,9 @@ pub trait Lanes: Copy {
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// minuend − self·factor, rounded as `mul_add`.
     unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self;
+    /// Ends the steps of a row of a register tile: what the compiler reads for the next row, it reads after `sums` are made. Where registers are just enough it would else read early, and keep a sum in memory for it, which takes twice the time.
+    #[inline(always)]
+    unsafe fn end_of_row(_sums: &[Self; VECTORS]) {}
     unsafe fn abs(self) -> Self;
     /// The smaller of the two; `bound` where either is not a number.
     unsafe fn min(self, bound: Self) -> Self;

@@ -12,6 +12,9 @@ use crate::lanes::Lanes;
 
 /// One inner operation.
 pub(crate) trait Operation {
+    /// Whether a step has no result in between.
+    const IS_ONE_INSTRUCTION: bool = false;
+
     unsafe fn step<L: Lanes>(sum: L, a: L, b: L) -> L;
     unsafe fn sparse_step<L: Lanes>(sum: L, a: L, b: L) -> L;
 }
@@ -21,6 +24,8 @@ pub(crate) struct Squared;
 pub(crate) struct Absolute;
 
 impl Operation for Dot {
+    const IS_ONE_INSTRUCTION: bool = true;
+
     #[inline(always)]
     unsafe fn step<L: Lanes>(sum: L, a: L, b: L) -> L {
         unsafe { a.mul_add(b, sum) }

@@ -99,6 +99,11 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 let a = &self.a[(i * self.total + start) * width..(i * self.total + end) * width];
                 for j in across(i) {
                     let b = &self.b[(j * self.total + start) * width..(j * self.total + end) * width];
+                    // SAFETY: as `run`'s.
+                    unsafe {
+                        prefetch::<L>(self.a, (i * self.total + end) * width, j, ROW_CHUNK * width);
+                        prefetch::<L>(self.b, (j * self.total + end) * width, i, ROW_CHUNK * width);
+                    }
                     for first in (0..width).step_by(R) {
                         let at = (i * width + first) * TILE + j * width;
                         // SAFETY: `at` + R rows of stride TILE lie inside the sums; as `run`'s for the rest.
@@ -113,6 +118,17 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 *c += sum.to_f64();
             }
         }
+    }
+}
+
+/// Asks for the part of the next rows' entries, of as many parts as a tile has panels, that is due while two panels meet.
+#[inline(always)]
+unsafe fn prefetch<L: Lanes>(packed: &[L::Elem], next: usize, part: usize, entries: usize) {
+    let line = 64 / size_of::<L::Elem>();
+    let (count, parts) = (entries / line, TILE / (VECTORS * L::N));
+    for at in part * count / parts..(part + 1) * count / parts {
+        // SAFETY: an address, of which nothing is read; `wrapping`, as it may lie beyond the end.
+        unsafe { L::prefetch(packed.as_ptr().wrapping_add(next + at * line)) };
     }
 }
 
@@ -136,6 +152,7 @@ unsafe fn outer<L: Lanes, const R: usize>(a: &[L::Elem], b: &[L::Elem], width: u
                 for v in 0..VECTORS {
                     c[i][v] = x.mul_add(columns[v], c[i][v]);
                 }
+                L::end_of_row(&c[i]);
             }
             a = a.add(width);
             b = b.add(width);

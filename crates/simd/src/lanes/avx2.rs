@@ -1,8 +1,8 @@
 //! AVX2 with fused multiply-add: 8 × f32, 4 × f64.
 
-use std::arch::x86_64::*;
+use std::arch::{asm, x86_64::*};
 
-use super::{Lanes, WholeLanes};
+use super::{Lanes, VECTORS, WholeLanes};
 
 /// Eight f32.
 #[derive(Clone, Copy)]
@@ -36,6 +36,10 @@ impl Lanes for F32x8 {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    unsafe fn prefetch(from: *const f32) {
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         F32x8(unsafe { _mm256_set1_ps(value) })
     }
@@ -66,6 +70,14 @@ impl Lanes for F32x8 {
     #[inline(always)]
     unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
         F32x8(unsafe { _mm256_fnmadd_ps(self.0, factor.0, minuend.0) })
+    }
+    #[inline(always)]
+    unsafe fn end_of_row(sums: &[Self; VECTORS]) {
+        // Nothing is executed. The compiler does not move reads past it, and the sums come before.
+        unsafe {
+            let [a, b, c] = sums.map(|sum| _mm256_castps256_ps128(sum.0));
+            asm!("/* {0} {1} {2} */", in(xmm_reg) a, in(xmm_reg) b, in(xmm_reg) c, options(nostack, preserves_flags));
+        }
     }
     #[inline(always)]
     unsafe fn abs(self) -> Self {
@@ -170,6 +182,10 @@ impl Lanes for F64x4 {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    unsafe fn prefetch(from: *const f64) {
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         F64x4(unsafe { _mm256_set1_pd(value) })
     }
@@ -200,6 +216,14 @@ impl Lanes for F64x4 {
     #[inline(always)]
     unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self {
         F64x4(unsafe { _mm256_fnmadd_pd(self.0, factor.0, minuend.0) })
+    }
+    #[inline(always)]
+    unsafe fn end_of_row(sums: &[Self; VECTORS]) {
+        // Nothing is executed. The compiler does not move reads past it, and the sums come before.
+        unsafe {
+            let [a, b, c] = sums.map(|sum| _mm256_castpd256_pd128(sum.0));
+            asm!("/* {0} {1} {2} */", in(xmm_reg) a, in(xmm_reg) b, in(xmm_reg) c, options(nostack, preserves_flags));
+        }
     }
     #[inline(always)]
     unsafe fn abs(self) -> Self {

@@ -37,6 +37,10 @@ impl Lanes for F32x16 {
         unsafe { _mm_sfence() }
     }
     #[inline(always)]
+    unsafe fn prefetch(from: *const f32) {
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         F32x16(unsafe { _mm512_set1_ps(value) })
     }
@@ -168,6 +172,10 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn end_of_stream() {
         unsafe { _mm_sfence() }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(from: *const f64) {
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {

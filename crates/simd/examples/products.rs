@@ -1,0 +1,97 @@
+//! What the inner loops of products reach, in thousand million multiply-adds a second.
+//!
+//! `cargo run --release -p bochner-simd --example products`
+//!
+//! A processor that does two fused multiply-adds a cycle does 2·lanes·GHz of these: 8 lanes of f32 in AVX2, 16 in AVX-512 (where both of its units are that wide).
+
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::time::Instant;
+
+use bochner_simd::{
+    Aligned, Apply, Distance, Element, Extent, Isa, Panels, RowsRef, TILE, apply, pack_columns, project,
+    project_back, rank_tile,
+};
+use bochner_testkit::normals;
+
+const ROWS: usize = 1024;
+const REPEATS: usize = 20;
+
+fn main() {
+    println!("single thread, 10⁹ multiply-adds a second, best of {REPEATS}");
+    println!(
+        "{:>8} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>8}",
+        "isa", "type", "rank", "product", "pairs", "squared", "project 1", "10", "back 1", "10"
+    );
+    for isa in Isa::available() {
+        measure::<f32>(isa, "f32");
+        measure::<f64>(isa, "f64");
+    }
+}
+
+fn measure<T: Element>(isa: Isa, name: &str) {
+    let typed = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
+    let (d, count) = (64, 1008);
+    let x = typed(normals(ROWS, d, 1));
+    let columns = normals(count, d, 2);
+    let panels = Panels::pack(isa, d, count, |j, column: &mut [T]| {
+        for (to, &w) in column.iter_mut().zip(&columns[j * d..]) {
+            *to = T::from_f64(0.1 * w);
+        }
+    });
+    let rows = RowsRef { data: &x, count: ROWS, stride: d };
+    let mut out = Aligned::zeros(ROWS * 2 * count);
+    let out = out.as_mut_slice();
+    let mut applied = |what: Apply<'_, T>, width: usize| {
+        best(ROWS * d * count, || apply(rows, &panels, &what, &mut out[..ROWS * width], width))
+    };
+    let product = applied(Apply::Product, count);
+    let one = T::from_f64(1.0);
+    let pairs = applied(Apply::Pairs { scale: one, exact: &|_, _| f64::NAN, stream: false }, 2 * count);
+    let squared = applied(Apply::Exponential { distance: Distance::Squared, rate: 0.1 }, count);
+
+    let z = typed(normals(ROWS, 2 * TILE, 3));
+    let order: Vec<(u32, f64)> = (0..ROWS as u32).map(|r| (r, 1.0)).collect();
+    let tiles = [0, 1].map(|tile| {
+        let mut packed = Aligned::zeros(ROWS * TILE);
+        let row = |r: usize| &z[r * 2 * TILE + tile * TILE..][..TILE];
+        pack_columns(isa, &order, row, packed.as_mut_slice());
+        packed
+    });
+    let mut sums = vec![0.0; TILE * TILE];
+    let extent = Extent { a: TILE, b: TILE, upper: false };
+    let [a, b] = [tiles[0].as_slice(), tiles[1].as_slice()];
+    let rank = best(ROWS * TILE * TILE, || rank_tile(isa, a, b, 0..ROWS, extent, &mut sums));
+
+    let width = 2 * TILE;
+    let features = RowsRef { data: &z, count: ROWS, stride: width };
+    let [there, back] = [1, 10]
+        .map(|outputs| {
+            let coefficients = normals(outputs, width, 4);
+            let mut values = vec![0.0; ROWS * outputs];
+            let mut sums = vec![0.0; outputs * width];
+            let work = ROWS * outputs * width;
+            let there = best(work, || project(isa, features, width, &coefficients, &mut values));
+            (there, best(work, || project_back(isa, features, width, &values, &mut sums)))
+        })
+        .into_iter()
+        .fold([[0.0; 2]; 2], |[[_, a], [_, b]], (there, back)| [[a, there], [b, back]]);
+    println!(
+        "{:>8} {name:>4} {rank:>8.1} {product:>8.1} {pairs:>8.1} {squared:>8.1} {:>9.1} {:>9.1} {:>8.1} {:>8.1}",
+        isa.name(),
+        there[0],
+        there[1],
+        back[0],
+        back[1]
+    );
+}
+
+/// Thousand millions of steps a second, the most of some runs.
+fn best(steps: usize, mut run: impl FnMut()) -> f64 {
+    let time = |run: &mut dyn FnMut()| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    };
+    steps as f64 / 1e9 / (0..REPEATS).map(|_| time(&mut run)).fold(f64::INFINITY, f64::min)
+}
