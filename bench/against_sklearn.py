@@ -11,6 +11,7 @@ product alone (NumPy's, with half the frequencies for pairs), and writing the re
 
 import argparse
 import gzip
+import os
 import platform
 import statistics
 import subprocess
@@ -177,7 +178,11 @@ def errors(folder, seeds):
 
 def machine(threads=THREADS):
     with open("/proc/cpuinfo") as file:
-        model = next((l.split(":")[1].strip() for l in file if l.startswith("model name")), platform.processor())
+        facts = dict(line.split(":", 1) for line in map(str.strip, file) if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in facts.items()}
+    # Virtual machines may hide what the processor has.
+    isa = os.environ.get("BOCHNER_ISA") or ("AVX-512" if "avx512bw" in facts.get("flags", "").split() else "AVX2")
+    model = f"{facts.get('model name', platform.processor())} with {isa}"
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout.strip()
     versions = f"bochner {bochner.__version__} ({commit}), scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
     return f"{model}, {threads} thread{'s' * (threads > 1)}; {versions}; Python {platform.python_version()}"

@@ -1,6 +1,6 @@
 """A learnt metric on tables: bochner's default fit without and with it, beside exact kernels and boosted trees, on every numeric or mixed data set of a folder.
 
-    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget SECONDS] [--threads 2] [--built COMMIT] [--keep FOLDER [--kept]] [--write]
+    python bench/tables.py [--data FOLDER] [--only NAME,…] [--seeds 5] [--rows 20000] [--budget SECONDS] [--threads 2] [--built COMMIT] [--known] [--write]
 
 Each data set is cut four fifths to one at random, --seeds times; one with a published split is used as it is cut, once. At most --rows rows are learnt from, drawn at random. Methods, on the same rows and as many threads:
 
@@ -12,14 +12,16 @@ Each data set is cut four fifths to one at random, --seeds times; one with a pub
 
 Columns of texts are categories for trees, and 0 and 1 for each value for the others. Errors on test rows: RMSE over the standard deviation of the test targets, or the share of wrong classes, in per cent. The mean over cuts; its standard error with the correction of Nadeau and Bengio (2003) for cuts that overlap,
 √(1/k + 1/4); of one split, row by row, which knows nothing of the draw of the rows to learn from, nor that rows of kddcup99 are repeated. The last column is auto less none in standard errors: the larger of the one over cuts and the one over rows of all cuts, since a metric that is taken in one cut only
-hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance. --keep stores what each method predicts, by its parameters and by the build that is installed, and reads it the next time: an interrupted run goes on, and two runs of different data sets with one thread each share a machine of two processors (seconds are slower by that; errors of ours are the same, being the same bits on any number of threads). With --kept nothing is run: the table is of the cuts that all methods have. --built is the commit of that build, for the record. --write
-stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
+hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance.
+
+All cuts take hours. bench/results/tables.json keeps what was found in each, a few numbers a method, so that a run goes on where another was interrupted, and two runs of different data sets with one thread each share a machine of two processors. (Seconds are the processor's where there is one thread, so that other work counts little.
+Errors of ours are the same on any number of threads, being the same bits.) What ours predict is kept for one build: the last commit that changed the library, or --built. With --known nothing is run: the table is of the cuts in which all methods are known. --write stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
 """
 
 import argparse
-import hashlib
+import fcntl
 import json
-import re
+import subprocess
 import time
 import warnings
 from pathlib import Path
@@ -35,7 +37,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_limits
 
-import bochner
 from bochner import KernelClassifier, KernelRegressor
 
 try:
@@ -78,57 +79,100 @@ def _scaled_svr():
     return TransformedTargetRegressor(SVR(cache_size=1000), transformer=StandardScaler())
 
 
-def build():
-    """What is installed: a model of the same name and parameters may be made by other code."""
-    core = Path(bochner._core.__file__)
-    return hashlib.sha256(core.read_bytes()).hexdigest()[:12]
+#: What is known of each cut; see `Record`.
+RECORD = HERE / "results" / "tables.json"
 
 
-def key(model, is_ours):
-    words = re.sub(r"\s+", " ", repr(model)) + (build() if is_ours else "")
-    return hashlib.sha256(words.encode()).hexdigest()[:12]
+def built(options):
+    """The commit that ours is built from: the last that changed the library."""
+    if options.built:
+        return options.built
+    places = ["crates/core/src", "crates/simd/src", "python/src", "python/bochner", "Cargo.lock"]
+    words = ["git", "log", "-1", "--format=%h", "--", *places]
+    return subprocess.run(words, capture_output=True, text=True, cwd=HERE.parent, check=True).stdout.strip()
 
 
-def where(name, seed, method, model, options):
-    """The file of what a model predicts; none where nothing is kept."""
-    if not options.keep:
-        return None
-    return Path(options.keep) / f"{name}-{options.rows}-{seed}-{method.replace(' ', '')}-{key(model, method in OURS)}.json"
+class Record:
+    """What is known of cuts, in a file that several runs share: by data set, cut and options the numbers of each method, those of ours with their build."""
+
+    def __init__(self, options):
+        self.options, self.built = options, built(options)
+
+    def _place(self, name, seed, method):
+        budget = f" {self.options.budget:g} s" if self.options.budget and method in OURS else ""
+        return f"{name} {seed}", f"{method} {self.options.rows}{budget}"
+
+    def find(self, name, seed, method):
+        """Mean and variance of the losses of test rows, their number, seconds; of auto, the variance of its difference from none. None where nothing is known."""
+        cut, key = self._place(name, seed, method)
+        found = json.loads(RECORD.read_text()).get(cut, {}).get(key) if RECORD.exists() else None
+        return found if found and found.get("built", self.built) == self.built else None
+
+    def note(self, name, seed, method, found):
+        if method in OURS:
+            found = {**found, "built": self.built}
+        cut, key = self._place(name, seed, method)
+        with open(RECORD.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+            known.setdefault(cut, {})[key] = found
+            lines = (f"{json.dumps(cut)}: {json.dumps(known[cut], sort_keys=True)}" for cut in sorted(known))
+            new = RECORD.with_suffix(".new")
+            new.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+            new.replace(RECORD)
 
 
-def cuts(name, options):
-    """The seeds to cut by: as many as are asked for, or those that all methods have."""
+def methods(is_classes, options):
+    return [method for method in METHODS if model_of(method, is_classes, options) is not None]
+
+
+def cuts(name, record, options):
+    """The seeds to cut by: as many as are asked for, or those of which all is known."""
     seeds = range(1 if name in SPLIT + MIXED_CLASSES else options.seeds)
-    if not options.kept:
+    if not options.known:
         return list(seeds)
-    models = {method: model_of(method, name in CLASSES + MIXED_CLASSES, options) for method in METHODS}
-    return [seed for seed in seeds if all(where(name, seed, method, model, options).exists() for method, model in models.items() if model is not None)]
+    ours_and_others = methods(name in CLASSES + MIXED_CLASSES, options)
+    return [seed for seed in seeds if all(record.find(name, seed, method) for method in ours_and_others)]
 
 
-def predicted(name, seed, method, options):
-    """Losses of test rows, one each, and seconds; from the folder where they are kept."""
+def losses_of(name, seed, method, options):
+    """Losses of test rows, one each, and seconds."""
     is_classes = name in CLASSES + MIXED_CLASSES
     model = model_of(method, is_classes, options)
-    if model is None:
-        return None, None
-    kept = where(name, seed, method, model, options)
-    if kept and kept.exists():
-        found = json.loads(kept.read_text())
-        return np.array(found["losses"]), found["seconds"]
     are_categories = method in ("hist", "lightgbm")
     x, y, new, known = mixed(options.data, name, options.rows, seed, are_categories) if name in MIXED else load(options.data, name, options.rows, seed)
-    start = time.perf_counter()
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    start = clock()
     found = model.fit(x, y).predict(new)
-    seconds = time.perf_counter() - start
-    losses = (found != known).astype(float) if is_classes else (found - known) ** 2 / np.var(known)
-    if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps({"losses": losses.tolist(), "seconds": seconds}))
-    return losses, seconds
+    seconds = clock() - start
+    return (found != known).astype(float) if is_classes else (found - known) ** 2 / np.var(known), seconds
 
 
-def error(losses, is_classes):
-    return 100 * losses.mean() if is_classes else 100 * np.sqrt(losses.mean())
+def measure(name, seed, record, options):
+    """What each method makes of a cut; what is not known is run. None and auto are compared row by row, and so run together."""
+    is_classes = name in CLASSES + MIXED_CLASSES
+    known = {method: record.find(name, seed, method) for method in methods(is_classes, options)}
+    if not all(known[method] for method in OURS):
+        known.update(dict.fromkeys(OURS))
+    ran = {}
+    for method, found in known.items():
+        if found:
+            continue
+        ran[method], seconds = losses_of(name, seed, method, options)
+        losses = ran[method]
+        known[method] = {"mean": losses.mean(), "variance": losses.var(), "rows": len(losses), "seconds": round(seconds, 3)}
+        if method == "auto":
+            known[method]["difference"] = (losses - ran["none"]).var()
+        if method not in OURS:
+            record.note(name, seed, method, known[method])
+    if "auto" in ran:
+        for method in OURS:
+            record.note(name, seed, method, known[method])
+    return known
+
+
+def error(found, is_classes):
+    return 100 * found["mean"] if is_classes else 100 * np.sqrt(found["mean"])
 
 
 def over_cuts(errors):
@@ -136,47 +180,45 @@ def over_cuts(errors):
     return np.std(errors, ddof=1) * np.sqrt(1 / len(errors) + 1 / 4)
 
 
-def over_rows(losses, is_classes):
+def over_rows(found, is_classes):
     """The standard error of an error by the spread of its rows."""
-    slope = 100 if is_classes else 50 / np.sqrt(losses.mean())
-    return slope * np.std(losses) / np.sqrt(len(losses))
+    slope = 100 if is_classes else 50 / np.sqrt(found["mean"])
+    return slope * np.sqrt(found["variance"] / found["rows"])
 
 
 def in_errors(mean, deviation):
     return mean / deviation if deviation > 0 else np.sign(mean) * np.inf if mean else 0.0
 
 
-def less(auto, none, is_classes):
+def less(autos, nones, is_classes):
     """How much worse auto is than none, in standard errors: over cuts and over rows of all cuts, whichever says more."""
-    pairs = [a - b for a, b in zip(auto, none, strict=True)]
-    mean = np.mean([pair.mean() for pair in pairs])
-    by_rows = np.sqrt(np.mean([np.var(pair) / len(pair) for pair in pairs]) / len(pairs))
+    mean = np.mean([a["mean"] - b["mean"] for a, b in zip(autos, nones, strict=True)])
+    by_rows = np.sqrt(np.mean([a["difference"] / a["rows"] for a in autos]) / len(autos))
     found = [in_errors(mean, by_rows)]
-    if len(pairs) > 1:
-        differences = np.array([error(a, is_classes) - error(b, is_classes) for a, b in zip(auto, none, strict=True)])
+    if len(autos) > 1:
+        differences = np.array([error(a, is_classes) - error(b, is_classes) for a, b in zip(autos, nones, strict=True)])
         found.append(in_errors(differences.mean(), over_cuts(differences)))
     return max(found, key=abs)
 
 
-def row(name, options):
+def row(name, record, options):
     """A line of the table: errors, times, and auto less none in standard errors."""
     is_classes = name in CLASSES + MIXED_CLASSES
-    seeds = cuts(name, options)
-    if not seeds:
+    runs = [measure(name, seed, record, options) for seed in cuts(name, record, options)]
+    if not runs:
         return None
-    kept, seconds, cells, found = {}, {}, [], {}
+    cells, found = [], {}
     for method in METHODS:
-        runs = [predicted(name, seed, method, options) for seed in seeds]
-        if runs[0][0] is None:
+        if method not in runs[0]:
             cells.append("")
             continue
-        kept[method], seconds[method] = [losses for losses, _ in runs], np.median([took for _, took in runs])
-        errors = [error(losses, is_classes) for losses in kept[method]]
-        spread = over_cuts(errors) if len(errors) > 1 else over_rows(kept[method][0], is_classes)
+        errors = [error(run[method], is_classes) for run in runs]
+        spread = over_cuts(errors) if len(runs) > 1 else over_rows(runs[0][method], is_classes)
         found[method] = float(np.mean(errors)), float(spread)
-        cells.append(f"{found[method][0]:.2f} ± {spread:.2f} ({seconds[method]:.1f} s)")
-    paired = less(kept["auto"], kept["none"], is_classes)
-    say(f"| {name} | {'published' if name in SPLIT + MIXED_CLASSES else len(seeds)} | {' | '.join(cells)} | {paired:+.1f} |")
+        seconds = np.median([run[method]["seconds"] for run in runs])
+        cells.append(f"{found[method][0]:.2f} ± {spread:.2f} ({seconds:.1f} s)")
+    paired = less([run["auto"] for run in runs], [run["none"] for run in runs], is_classes)
+    say(f"| {name} | {'published' if name in SPLIT + MIXED_CLASSES else len(runs)} | {' | '.join(cells)} | {paired:+.1f} |")
     return found, paired
 
 
@@ -226,20 +268,20 @@ def main():
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--budget", type=float)
     parser.add_argument("--threads", type=int, default=THREADS)
-    parser.add_argument("--built", default="this commit")
-    parser.add_argument("--keep")
-    parser.add_argument("--kept", action="store_true")
+    parser.add_argument("--built")
+    parser.add_argument("--known", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    record = Record(options)
     say("# A learnt metric on tables\n")
-    say(machine(options.threads) + f"\n\nbochner as built from {options.built} ({build()}).\n")
+    say(machine(options.threads) + f"\n\nbochner as built from {record.built}.\n")
     limit = f"{options.budget:g} s for a fit of ours" if options.budget else "default fits of ours"
     say(f"At most {options.rows:,} rows to learn from, {limit}, {options.seeds} cuts at most where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
     say(f"| data | cuts | {' | '.join(METHODS)} | auto less none, standard errors |")
     say("|---|" + "--:|" * (len(METHODS) + 2))
     with threadpool_limits(options.threads):
-        found = {name: row(name, options) for name in options.only.split(",")}
+        found = {name: row(name, record, options) for name in options.only.split(",")}
     found = {name: line for name, line in found.items() if line is not None}
     results = {name: errors for name, (errors, _) in found.items()}
     worse = [name for name, (_, paired) in found.items() if paired > 2]
