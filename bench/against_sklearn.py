@@ -176,16 +176,27 @@ def errors(folder, seeds):
     say(f"ridge MNIST, D = 4,096, {seeds} seeds: error {a.mean():.5f} ± {deviation(a):.5f}, RBFSampler + RidgeClassifier {b.mean():.5f} ± {deviation(b):.5f}")
 
 
-def machine(threads=THREADS):
+def processor(threads=THREADS):
+    """Its name, the instruction set that the library takes on it, and threads."""
     with open("/proc/cpuinfo") as file:
         facts = dict(line.split(":", 1) for line in map(str.strip, file) if ":" in line)
     facts = {name.strip(): value.strip() for name, value in facts.items()}
-    # Virtual machines may hide what the processor has.
-    isa = os.environ.get("BOCHNER_ISA") or ("AVX-512" if "avx512bw" in facts.get("flags", "").split() else "AVX2")
-    model = f"{facts.get('model name', platform.processor())} with {isa}"
+    # As the library chooses; virtual machines may hide what the processor has.
+    flags = set(facts.get("flags", "").split())
+    needs = {"avx512": {"avx512f", "avx512dq", "avx512vl", "avx512bw"}, "avx2": {"avx2", "fma"}, "portable": set()}
+    available = [isa for isa, needed in needs.items() if needed <= flags]
+    asked = os.environ.get("BOCHNER_ISA")
+    name = facts.get("model name", platform.processor())
+    return f"{name} with {asked if asked in available else available[0]}, {threads} thread{'s' * (threads > 1)}"
+
+
+def versions():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE).stdout.strip()
-    versions = f"bochner {bochner.__version__} ({commit}), scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
-    return f"{model}, {threads} thread{'s' * (threads > 1)}; {versions}; Python {platform.python_version()}"
+    return f"bochner {bochner.__version__} ({commit}), scikit-learn {sklearn.__version__}, NumPy {np.__version__}; Python {platform.python_version()}"
+
+
+def machine(threads=THREADS):
+    return f"{processor(threads)}; {versions()}"
 
 
 def main():

@@ -14,8 +14,8 @@ Columns of texts are categories for trees, and 0 and 1 for each value for the ot
 √(1/k + 1/4); of one split, row by row, which knows nothing of the draw of the rows to learn from, nor that rows of kddcup99 are repeated. The last column is auto less none in standard errors: the larger of the one over cuts and the one over rows of all cuts, since a metric that is taken in one cut only
 hides in the spread over cuts. Of N data sets without any difference about N/20 exceed two by chance.
 
-All cuts take hours. bench/results/tables.json keeps what was found in each, a few numbers a method, so that a run goes on where another was interrupted, and two runs of different data sets with one thread each share a machine of two processors. (Seconds are the processor's where there is one thread, so that other work counts little.
-Errors of ours are the same on any number of threads, being the same bits.) What ours predict is kept for one build: the last commit that changed the library, or --built. With --known nothing is run: the table is of the cuts in which all methods are known. --write stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
+All cuts take hours. bench/results/tables.json keeps what was found in each, a few numbers a method and where they were measured, so that a run goes on where another was interrupted, and two runs of different data sets with one thread each share a machine of two processors. (Seconds are the processor's where there is one thread, so that other work counts little.
+Errors of ours without a budget are the same on any number of threads, being the same bits.) What ours predict is kept for one build: the last commit that changed the library, or --built; what the others do, by their names: one whose parameters change here needs another. With --known nothing is run: the table is of the cuts in which all methods are known. --write stores the table in bench/results/tables.md and a plot in bench/results/tables.svg.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from against_sklearn import HERE, THREADS, lines, machine, say
+from against_sklearn import HERE, THREADS, lines, processor, say, versions
 from data import CLASSES, REGRESSION, SPLIT, load, mixed
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
@@ -87,9 +87,14 @@ def built(options):
     """The commit that ours is built from: the last that changed the library."""
     if options.built:
         return options.built
-    places = ["crates/core/src", "crates/simd/src", "python/src", "python/bochner", "Cargo.lock"]
-    words = ["git", "log", "-1", "--format=%h", "--", *places]
-    return subprocess.run(words, capture_output=True, text=True, cwd=HERE.parent, check=True).stdout.strip()
+    places = ["crates/core/src", "crates/simd/src", "python/src", "python/bochner", "Cargo.toml", "Cargo.lock"]
+
+    def git(*words):
+        return subprocess.run(["git", *words, "--", *places], capture_output=True, text=True, cwd=HERE.parent, check=True).stdout.strip()
+
+    if git("diff", "--stat", "HEAD"):
+        raise SystemExit("the library has changes that are in no commit: commit and install it, or say --built COMMIT")
+    return git("log", "-1", "--format=%h", "--abbrev=7")
 
 
 class Record:
@@ -97,20 +102,26 @@ class Record:
 
     def __init__(self, options):
         self.options, self.built = options, built(options)
+        self.places = set()
 
     def _place(self, name, seed, method):
         budget = f" {self.options.budget:g} s" if self.options.budget and method in OURS else ""
         return f"{name} {seed}", f"{method} {self.options.rows}{budget}"
 
     def find(self, name, seed, method):
-        """Mean and variance of the losses of test rows, their number, seconds; of auto, the variance of its difference from none. None where nothing is known."""
+        """Mean and variance of the losses of test rows, their number, seconds and where these were measured; of auto, the variance of its difference from none. None where nothing is known."""
         cut, key = self._place(name, seed, method)
         found = json.loads(RECORD.read_text()).get(cut, {}).get(key) if RECORD.exists() else None
-        return found if found and found.get("built", self.built) == self.built else None
+        if not found or found.get("built", self.built) != self.built:
+            return None
+        self.places.add(found.get("on", "AMD EPYC with avx2, 1 thread"))
+        return found
 
     def note(self, name, seed, method, found):
+        found = {**found, "on": processor(self.options.threads)}
+        self.places.add(found["on"])
         if method in OURS:
-            found = {**found, "built": self.built}
+            found["built"] = self.built
         cut, key = self._place(name, seed, method)
         with open(RECORD.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -163,10 +174,8 @@ def measure(name, seed, record, options):
         known[method] = {"mean": losses.mean(), "variance": losses.var(), "rows": len(losses), "seconds": round(seconds, 3)}
         if method == "auto":
             known[method]["difference"] = (losses - ran["none"]).var()
-        if method not in OURS:
-            record.note(name, seed, method, known[method])
-    if "auto" in ran:
-        for method in OURS:
+        done = {"none": [], "auto": OURS}.get(method, [method])
+        for method in done:
             record.note(name, seed, method, known[method])
     return known
 
@@ -275,7 +284,7 @@ def main():
     warnings.simplefilter("ignore")
     record = Record(options)
     say("# A learnt metric on tables\n")
-    say(machine(options.threads) + f"\n\nbochner as built from {record.built}.\n")
+    say(f"{versions()}; bochner as built from {record.built}.\n")
     limit = f"{options.budget:g} s for a fit of ours" if options.budget else "default fits of ours"
     say(f"At most {options.rows:,} rows to learn from, {limit}, {options.seeds} cuts at most where none is published. Error in per cent ± its standard error (median seconds of fit and prediction). What is compared, and how standard errors are made: bench/tables.py.\n")
     say(f"| data | cuts | {' | '.join(METHODS)} | auto less none, standard errors |")
@@ -287,6 +296,7 @@ def main():
     worse = [name for name, (_, paired) in found.items() if paired > 2]
     level = sum(errors["auto"][0] <= errors["hist"][0] for errors in results.values())
     say(f"\nauto worse than none by more than two standard errors: {', '.join(worse) or 'nowhere'}. auto at or below HistGradientBoosting on {level} of {len(results)}.")
+    say(f"\nMeasured on {'; '.join(sorted(record.places))} (where that is one thread, in seconds of the processor).")
     if options.write:
         (HERE / "results" / "tables.md").write_text("\n".join(lines) + "\n")
         plot(results, HERE / "results" / "tables.svg")

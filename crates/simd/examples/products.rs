@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p bochner-simd --example products`
 //!
-//! A processor that does two fused multiply-adds a cycle does 2·lanes·GHz of these: 8 lanes of f32 in AVX2, 16 in AVX-512 (where both of its units are that wide).
+//! A processor that does two fused multiply-adds a cycle does 2·lanes·GHz of these: 8 lanes of f32 in AVX2, 16 in AVX-512 (where both of its units are that wide). `pairs` and `squared` have sines, a subtraction
+//! and exponentials besides; projections are in f64, of either type, whose limit is half.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -30,9 +31,27 @@ fn main() {
 }
 
 fn measure<T: Element>(isa: Isa, name: &str) {
-    let typed = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
+    let [product, pairs, squared] = products::<T>(isa);
+    let [one, ten] = [1, 10].map(|outputs| projections::<T>(isa, outputs));
+    println!(
+        "{:>8} {name:>4} {:>8.1} {product:>8.1} {pairs:>8.1} {squared:>8.1} {:>9.1} {:>9.1} {:>8.1} {:>8.1}",
+        isa.name(),
+        rank::<T>(isa),
+        one[0],
+        ten[0],
+        one[1],
+        ten[1]
+    );
+}
+
+fn typed<T: Element>(values: Vec<f64>) -> Vec<T> {
+    values.into_iter().map(T::from_f64).collect()
+}
+
+/// Rows times columns: as they are, with sines, and as kernel values.
+fn products<T: Element>(isa: Isa) -> [f64; 3] {
     let (d, count) = (64, 1008);
-    let x = typed(normals(ROWS, d, 1));
+    let x = typed::<T>(normals(ROWS, d, 1));
     let columns = normals(count, d, 2);
     let panels = Panels::pack(isa, d, count, |j, column: &mut [T]| {
         for (to, &w) in column.iter_mut().zip(&columns[j * d..]) {
@@ -42,48 +61,37 @@ fn measure<T: Element>(isa: Isa, name: &str) {
     let rows = RowsRef { data: &x, count: ROWS, stride: d };
     let mut out = Aligned::zeros(ROWS * 2 * count);
     let out = out.as_mut_slice();
-    let mut applied = |what: Apply<'_, T>, width: usize| {
+    let pairs = Apply::Pairs { scale: T::from_f64(1.0), exact: &|_, _| f64::NAN, stream: false };
+    let squared = Apply::Exponential { distance: Distance::Squared, rate: 0.1 };
+    [(Apply::Product, count), (pairs, 2 * count), (squared, count)].map(|(what, width)| {
         best(ROWS * d * count, || apply(rows, &panels, &what, &mut out[..ROWS * width], width))
-    };
-    let product = applied(Apply::Product, count);
-    let one = T::from_f64(1.0);
-    let pairs = applied(Apply::Pairs { scale: one, exact: &|_, _| f64::NAN, stream: false }, 2 * count);
-    let squared = applied(Apply::Exponential { distance: Distance::Squared, rate: 0.1 }, count);
+    })
+}
 
-    let z = typed(normals(ROWS, 2 * TILE, 3));
+/// Sums of outer products.
+fn rank<T: Element>(isa: Isa) -> f64 {
+    let z = typed::<T>(normals(ROWS, 2 * TILE, 3));
     let order: Vec<(u32, f64)> = (0..ROWS as u32).map(|r| (r, 1.0)).collect();
-    let tiles = [0, 1].map(|tile| {
+    let [a, b] = [0, TILE].map(|first| {
         let mut packed = Aligned::zeros(ROWS * TILE);
-        let row = |r: usize| &z[r * 2 * TILE + tile * TILE..][..TILE];
-        pack_columns(isa, &order, row, packed.as_mut_slice());
+        pack_columns(isa, &order, |r| &z[r * 2 * TILE + first..][..TILE], packed.as_mut_slice());
         packed
     });
     let mut sums = vec![0.0; TILE * TILE];
     let extent = Extent { a: TILE, b: TILE, upper: false };
-    let [a, b] = [tiles[0].as_slice(), tiles[1].as_slice()];
-    let rank = best(ROWS * TILE * TILE, || rank_tile(isa, a, b, 0..ROWS, extent, &mut sums));
+    best(ROWS * TILE * TILE, || rank_tile(isa, a.as_slice(), b.as_slice(), 0..ROWS, extent, &mut sums))
+}
 
+/// Features to outputs, and back.
+fn projections<T: Element>(isa: Isa, outputs: usize) -> [f64; 2] {
     let width = 2 * TILE;
-    let features = RowsRef { data: &z, count: ROWS, stride: width };
-    let [there, back] = [1, 10]
-        .map(|outputs| {
-            let coefficients = normals(outputs, width, 4);
-            let mut values = vec![0.0; ROWS * outputs];
-            let mut sums = vec![0.0; outputs * width];
-            let work = ROWS * outputs * width;
-            let there = best(work, || project(isa, features, width, &coefficients, &mut values));
-            (there, best(work, || project_back(isa, features, width, &values, &mut sums)))
-        })
-        .into_iter()
-        .fold([[0.0; 2]; 2], |[[_, a], [_, b]], (there, back)| [[a, there], [b, back]]);
-    println!(
-        "{:>8} {name:>4} {rank:>8.1} {product:>8.1} {pairs:>8.1} {squared:>8.1} {:>9.1} {:>9.1} {:>8.1} {:>8.1}",
-        isa.name(),
-        there[0],
-        there[1],
-        back[0],
-        back[1]
-    );
+    let z = typed::<T>(normals(ROWS, width, 3));
+    let rows = RowsRef { data: &z, count: ROWS, stride: width };
+    let coefficients = normals(outputs, width, 4);
+    let (mut values, mut sums) = (vec![0.0; ROWS * outputs], vec![0.0; outputs * width]);
+    let work = ROWS * outputs * width;
+    let there = best(work, || project(isa, rows, width, &coefficients, &mut values));
+    [there, best(work, || project_back(isa, rows, width, &values, &mut sums))]
 }
 
 /// Thousand millions of steps a second, the most of some runs.

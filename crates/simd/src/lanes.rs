@@ -24,6 +24,8 @@ pub trait Lanes: Copy {
     /// The same registers seen as f64: one for f64, two for f32.
     type Wide: WholeLanes;
     const N: usize;
+    /// Registers that a vector takes.
+    const REGISTERS: usize = 1;
 
     unsafe fn load(from: *const Self::Elem) -> Self;
     unsafe fn store(self, to: *mut Self::Elem);
@@ -46,7 +48,7 @@ pub trait Lanes: Copy {
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// minuend − self·factor, rounded as `mul_add`.
     unsafe fn mul_sub_from(self, factor: Self, minuend: Self) -> Self;
-    /// Ends the steps of a row of a register tile: what the compiler reads for the next row, it reads after `sums` are made. Where registers are just enough it would else read early, and keep a sum in memory for it, which takes twice the time.
+    /// Ends the steps of a row of a register tile: what the compiler reads for the next row, it reads after `sums` are made. Where registers are just enough it would else read early, and keep a sum in memory for it, which takes twice the time. Elsewhere nothing is done.
     #[inline(always)]
     unsafe fn end_of_row(_sums: &[Self; VECTORS]) {}
     unsafe fn abs(self) -> Self;

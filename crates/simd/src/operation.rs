@@ -12,8 +12,8 @@ use crate::lanes::Lanes;
 
 /// One inner operation.
 pub(crate) trait Operation {
-    /// Whether a step has no result in between.
-    const IS_ONE_INSTRUCTION: bool = false;
+    /// Whether a step has a result in between, which takes a register.
+    const HAS_BETWEEN: bool = true;
 
     unsafe fn step<L: Lanes>(sum: L, a: L, b: L) -> L;
     unsafe fn sparse_step<L: Lanes>(sum: L, a: L, b: L) -> L;
@@ -24,7 +24,7 @@ pub(crate) struct Squared;
 pub(crate) struct Absolute;
 
 impl Operation for Dot {
-    const IS_ONE_INSTRUCTION: bool = true;
+    const HAS_BETWEEN: bool = false;
 
     #[inline(always)]
     unsafe fn step<L: Lanes>(sum: L, a: L, b: L) -> L {

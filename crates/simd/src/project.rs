@@ -44,9 +44,9 @@ struct Project<'a, T> {
     outputs: usize,
 }
 
-/// Sums of a row and an output that stay in registers: one for each row of a tile where they take two registers, as the f64 of f32 features do, and else two. Rows and outputs share the reads, so that two of each are better than one and four.
-fn sums<L: Lanes, const R: usize>() -> usize {
-    2 * R * L::Wide::N / L::N
+/// Sums of a row and an output, or of an output and a vector of columns, that stay in registers: twice as many registers as a tile has rows. Two of each share more reads than one and four.
+fn sums_at_once<L: Lanes, const R: usize>() -> usize {
+    2 * R / (L::N / L::Wide::N * L::Wide::REGISTERS)
 }
 
 /// Columns between two additions to the outputs: as many coefficients of four outputs as a first cache holds, while rows go by.
@@ -60,7 +60,7 @@ impl<T: Element> Task<T> for Project<'_, T> {
         unsafe {
             while first < self.outputs {
                 first += match self.outputs - first {
-                    4.. if sums::<L, R>() > 4 => self.add_outputs::<L, R, 4>(first),
+                    4.. if sums_at_once::<L, R>() > 4 => self.add_outputs::<L, R, 4>(first),
                     2.. => self.add_outputs::<L, R, 2>(first),
                     _ => self.add_outputs::<L, R, 1>(first),
                 }
@@ -83,7 +83,7 @@ impl<T: Element> Project<'_, T> {
             let columns = start..self.width.min(start + COLUMNS);
             // SAFETY: as for this function.
             unsafe {
-                match sums::<L, R>() / O {
+                match sums_at_once::<L, R>() / O {
                     4.. => self.add_rows::<L, 4, O>(first, &columns),
                     2.. => self.add_rows::<L, 2, O>(first, &columns),
                     _ => self.add_rows::<L, 1, O>(first, &columns),
@@ -210,10 +210,12 @@ impl<T: Element> Task<T> for ProjectBack<'_, T> {
                 // SAFETY: `run` is only called by `dispatch`; rows and outputs that are named exist.
                 first += unsafe {
                     match self.outputs - first {
-                        4.. if L::N == L::Wide::N => self.add_rows::<L, 2, 4>(&rows, first),
+                        4.. if sums_at_once::<L, R>() > 4 => self.add_rows::<L, 2, 4>(&rows, first),
                         4.. => self.add_rows::<L, 1, 4>(&rows, first),
                         2.. => self.add_rows::<L, 2, 2>(&rows, first),
-                        _ => self.add_rows::<L, 4, 1>(&rows, first),
+                        // Four vectors as f64 of f32 would take a register more than AVX2 has.
+                        _ if sums_at_once::<L, R>() > 4 => self.add_rows::<L, 4, 1>(&rows, first),
+                        _ => self.add_rows::<L, 3, 1>(&rows, first),
                     }
                 };
             }

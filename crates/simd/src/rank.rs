@@ -99,10 +99,14 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 let a = &self.a[(i * self.total + start) * width..(i * self.total + end) * width];
                 for j in across(i) {
                     let b = &self.b[(j * self.total + start) * width..(j * self.total + end) * width];
+                    let next = end..self.rows.end.min(end + ROW_CHUNK);
+                    let rows = |panel: usize| {
+                        (panel * self.total + next.start) * width..(panel * self.total + next.end) * width
+                    };
                     // SAFETY: as `run`'s.
                     unsafe {
-                        prefetch::<L>(self.a, (i * self.total + end) * width, j, ROW_CHUNK * width);
-                        prefetch::<L>(self.b, (j * self.total + end) * width, i, ROW_CHUNK * width);
+                        prefetch::<L>(&self.a[rows(i)], j);
+                        prefetch::<L>(&self.b[rows(j)], i);
                     }
                     for first in (0..width).step_by(R) {
                         let at = (i * width + first) * TILE + j * width;
@@ -121,14 +125,14 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
     }
 }
 
-/// Asks for the part of the next rows' entries, of as many parts as a tile has panels, that is due while two panels meet.
+/// Asks for one part of the next rows of a panel: each pair of panels asks for its own, so that all have come when these rows are due.
 #[inline(always)]
-unsafe fn prefetch<L: Lanes>(packed: &[L::Elem], next: usize, part: usize, entries: usize) {
-    let line = 64 / size_of::<L::Elem>();
-    let (count, parts) = (entries / line, TILE / (VECTORS * L::N));
-    for at in part * count / parts..(part + 1) * count / parts {
-        // SAFETY: an address, of which nothing is read; `wrapping`, as it may lie beyond the end.
-        unsafe { L::prefetch(packed.as_ptr().wrapping_add(next + at * line)) };
+unsafe fn prefetch<L: Lanes>(next: &[L::Elem], part: usize) {
+    let (line, parts) = (64 / size_of::<L::Elem>(), TILE / (VECTORS * L::N));
+    let lines = next.len().div_ceil(line);
+    for at in part * lines / parts..(part + 1) * lines / parts {
+        // SAFETY: as for this function.
+        unsafe { L::prefetch(&next[at * line]) };
     }
 }
 

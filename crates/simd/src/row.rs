@@ -198,11 +198,11 @@ unsafe fn tile<L: Lanes, O: Operation, const R: usize>(
         let mut sums = [[L::constant(0.0); VECTORS]; R];
         let mut b = panel.as_ptr();
         for k in 0..depth {
-            let columns = || [L::load(b), L::load(b.add(L::N)), L::load(b.add(2 * L::N))];
-            let shared = columns();
+            let read = || [L::load(b), L::load(b.add(L::N)), L::load(b.add(2 * L::N))];
+            let shared = read();
             for r in 0..R {
                 // A step that takes a register of its own leaves none to keep columns in.
-                let columns = if O::IS_ONE_INSTRUCTION { shared } else { columns() };
+                let columns = if O::HAS_BETWEEN { read() } else { shared };
                 let a = L::splat(*rows[r].add(k));
                 for v in 0..VECTORS {
                     sums[r][v] = O::step(sums[r][v], a, columns[v]);

@@ -435,6 +435,13 @@ fn projections<T: Element>(isa: Isa) {
             project(isa, RowsRef { data: &z[i * stride..], count: 1, stride }, width, &c, &mut alone);
             assert_same_bits(&alone, &out[i * outputs..(i + 1) * outputs]);
         }
+        // So does an output.
+        for o in 0..outputs {
+            let mut alone = vec![2.0; n];
+            let rows = RowsRef { data: &z, count: n, stride };
+            project(isa, rows, width, &c[o * width..(o + 1) * width], &mut alone);
+            assert_same_bits(&alone, &(0..n).map(|i| out[i * outputs + o]).collect::<Vec<_>>());
+        }
     }
 }
 
@@ -447,7 +454,9 @@ fn sums_of_rows_are_taken_in_double_precision() {
 }
 
 fn sums_of_rows<T: Element>(isa: Isa) {
-    for (n, width, outputs) in [(1, 1, 1), (3, 17, 2), (40, 33, 5), (64, 100, 9), (33, 70, 7), (5, 9, 0)] {
+    for (n, width, outputs) in
+        [(1, 1, 1), (3, 17, 2), (40, 33, 5), (64, 100, 9), (33, 70, 7), (6, 24, 5), (7, 56, 6), (5, 9, 0)]
+    {
         let stride = width + 2;
         let (z, y) = (typed::<T>(&normals(n, stride, 13)), normals(n, outputs, 14));
         let mut out = vec![2.0; outputs * width];
@@ -464,6 +473,13 @@ fn sums_of_rows<T: Element>(isa: Isa) {
             project_back(isa, some, width, &y[rows.start * outputs..rows.end * outputs], &mut parts);
         }
         assert_same_bits(&parts, &out);
+        // An output gives the same bits whichever others are with it.
+        for o in 0..outputs {
+            let mut alone = vec![2.0; width];
+            let values: Vec<f64> = (0..n).map(|i| y[i * outputs + o]).collect();
+            project_back(isa, RowsRef { data: &z, count: n, stride }, width, &values, &mut alone);
+            assert_same_bits(&alone, &out[o * width..(o + 1) * width]);
+        }
     }
 }
 

@@ -75,7 +75,9 @@ impl Lanes for F32x8 {
     unsafe fn end_of_row(sums: &[Self; VECTORS]) {
         // Nothing is executed. The compiler does not move reads past it, and the sums come before.
         unsafe {
-            let [a, b, c] = sums.map(|sum| _mm256_castps256_ps128(sum.0));
+            let [a, b, c] = *sums;
+            let [a, b, c] =
+                [_mm256_castps256_ps128(a.0), _mm256_castps256_ps128(b.0), _mm256_castps256_ps128(c.0)];
             asm!("/* {0} {1} {2} */", in(xmm_reg) a, in(xmm_reg) b, in(xmm_reg) c, options(nostack, preserves_flags));
         }
     }
@@ -221,7 +223,9 @@ impl Lanes for F64x4 {
     unsafe fn end_of_row(sums: &[Self; VECTORS]) {
         // Nothing is executed. The compiler does not move reads past it, and the sums come before.
         unsafe {
-            let [a, b, c] = sums.map(|sum| _mm256_castpd256_pd128(sum.0));
+            let [a, b, c] = *sums;
+            let [a, b, c] =
+                [_mm256_castpd256_pd128(a.0), _mm256_castpd256_pd128(b.0), _mm256_castpd256_pd128(c.0)];
             asm!("/* {0} {1} {2} */", in(xmm_reg) a, in(xmm_reg) b, in(xmm_reg) c, options(nostack, preserves_flags));
         }
     }

@@ -13,6 +13,8 @@ macro_rules! four {
             type Elem = $t;
             type Wide = Four<f64>;
             const N: usize = 4;
+            // What every x86-64 processor has holds 16 bytes.
+            const REGISTERS: usize = 4 * size_of::<$t>() / 16;
 
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
