@@ -114,7 +114,7 @@ class Record:
         found = json.loads(RECORD.read_text()).get(cut, {}).get(key) if RECORD.exists() else None
         if not found or found.get("built", self.built) != self.built:
             return None
-        self.places.add(found.get("on", "AMD EPYC with avx2, 1 thread"))
+        self.places.add(found["on"])
         return found
 
     def note(self, name, seed, method, found):
