@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_array, csr_matrix, eye_array, hstack, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -212,6 +212,9 @@ class KernelLearner(SavedModel):
         self.metric_ = None
         for name, part in zip(_METRIC_PARTS, parts or (None,) * len(_METRIC_PARTS), strict=True):
             # What is not there has no attribute: meta-estimators ask for it.
+            if isinstance(part, tuple):
+                factor, along = part
+                part = hstack([factor * eye_array(len(along)), csr_array(along)], format="csr")
             if part is not None:
                 setattr(self, name, part)
             elif name in vars(self) and name != "metric_":
@@ -252,7 +255,7 @@ class KernelLearner(SavedModel):
 
         Returns
         -------
-        X_encoded : {ndarray, csr_matrix} of shape (n_samples, n_features_in_)
+        X_encoded : {ndarray, csr_matrix} of shape (n_samples, n_features_in_), or wider by the columns that ``metric_`` adds
             In the precision of the rows; sparse where they are and their zeros stay zero.
         """
         check_is_fitted(self)

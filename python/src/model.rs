@@ -343,11 +343,11 @@ impl Model {
         match self.inner.encoder().metric().map(Metric::form) {
             None => "none",
             Some(Form::Diagonal) => "diagonal",
-            Some(Form::Full) => "full",
+            Some(Form::Full | Form::Leading) => "full",
         }
     }
 
-    /// Of the learnt metric: L, by which rows are multiplied, or its diagonal where it has no more; the part of each column, and the leading directions with theirs. None without one.
+    /// Of the learnt metric: L, by which rows are multiplied, its diagonal where it has no more, or a factor of all columns and what the added ones are made by; the part of each column, and the leading directions with theirs. None without one.
     fn metric_parts<'py>(&self, py: Python<'py>) -> PyResult<Option<MetricParts<'py>>> {
         let Some(metric) = self.inner.encoder().metric() else { return Ok(None) };
         let importances = PyArray1::from_slice(py, metric.importances());
@@ -356,6 +356,10 @@ impl Model {
         let root = match metric.form() {
             Form::Diagonal => PyArray1::from_vec(py, metric.diagonal()).into_any(),
             Form::Full => array(py, metric.matrix())?.into_any(),
+            Form::Leading => match metric.added() {
+                Some((factor, along)) => (factor, array(py, along.clone())?).into_pyobject(py)?.into_any(),
+                None => py.None().into_bound(py),
+            },
         };
         Ok(Some((root, importances, directions, shares)))
     }

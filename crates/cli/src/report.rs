@@ -288,7 +288,7 @@ impl MetricReport {
 
     /// Whether it has directions that are not columns.
     pub(crate) fn mixes(&self) -> bool {
-        self.form == Form::Full
+        self.form != Form::Diagonal
     }
 
     /// `metric  full, 3 steps: hour 71 %, temp 9.2 %, …` and, where columns are mixed, the leading directions.
@@ -303,6 +303,7 @@ impl MetricReport {
         let form = match self.form {
             Form::Diagonal => "a factor for each column",
             Form::Full => "a matrix",
+            Form::Leading => "leading directions, added to the columns",
         };
         let steps = text::counted(self.steps as u64, "step", "steps");
         let more = if self.importances.len() > SHOWN.0 { ", …" } else { "" };

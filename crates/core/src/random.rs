@@ -56,6 +56,8 @@ pub enum Stream {
     HeldOut = 16,
     /// Test vectors of a guide of conjugate gradients, `index` the vector; places and signs of row `index` − 2⁶³ of a sketch of rows; the rows of a sample (hash of a row's content).
     Guides = 17,
+    /// Signs of column `index` in the test vectors of a sum of gradients.
+    Slopes = 18,
 }
 
 /// The numbers of one (seed, stream, index), in order.

@@ -71,6 +71,11 @@ pub trait Source: Sync {
     /// Columns of the rows.
     fn input_dim(&self) -> usize;
 
+    /// Columns of the rows before any scaling: fewer where a metric has added some.
+    fn content_dim(&self) -> usize {
+        self.input_dim()
+    }
+
     /// What is to be predicted.
     fn target(&self) -> &Target;
 
@@ -265,8 +270,12 @@ fn check_finite<T: Scalar>(rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
 /// Refuses shapes that differ from what the source said, what is not finite, weights below zero and classes that do not exist.
 pub(crate) fn check(batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
     let count = batch.rows.count();
-    if batch.rows.columns() != source.input_dim() || batch.content.columns() != source.input_dim() {
-        return Err(Error::ColumnCount { expected: source.input_dim(), found: batch.rows.columns() });
+    let widths = [
+        (source.input_dim(), batch.rows.columns()),
+        (source.content_dim(), batch.content.columns()),
+    ];
+    if let Some(&(expected, found)) = widths.iter().find(|(expected, found)| expected != found) {
+        return Err(Error::ColumnCount { expected, found });
     }
     let columns = if let Target::Numbers { outputs } = source.target() { *outputs } else { 1 };
     let lengths = [

@@ -4,14 +4,21 @@
 //! x′ = x·L,    L ∝ ((1 − s)·d·M/tr M + s·I)^p,    ‖L‖² = d            ‖x′ − y′‖² = (x − y)ᵀL²(x − y)
 //! ```
 //! M is the mean outer product of a function's gradients (`stat/gradients.rs`), s ≥ 10⁻⁴ keeps every direction, and p is ½ for M^½ itself, ¼ for a milder one. L is symmetric: all of it, its
-//! diagonal alone (sparse rows stay sparse), or its leading directions, all others being alike. `docs/book/metric.md`.
+//! diagonal alone (sparse rows stay sparse), or its leading directions, all others being alike.
+//!
+//! Of thousands of columns, most of them zero, x·L has d numbers that are not. Columns that are added to the row have the same distances and leave its zeros zero:
+//!
+//! ```text
+//! x′ = (f·x, x·VE),    L² = f²I + VE²Vᵀ          ‖x′ − y′‖² = f²‖x − y‖² + ‖EVᵀ(x − y)‖² = (x − y)ᵀL²(x − y)
+//! ```
+//! `docs/book/metric.md`.
 
 use bochner_simd::{Apply, Isa, Panels};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::apply;
-use crate::linalg::{multiply, symmetric_eigen};
+use crate::linalg::multiply;
 use crate::map::Packed;
 use crate::stat::{Gradients, Sample};
 use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
@@ -24,6 +31,8 @@ pub enum Form {
     Diagonal,
     /// All of it, or as many directions as hold all but a thousandth of its trace where these are few.
     Full,
+    /// Its leading directions, at most 16, as columns that are added to the rows: of rows with many columns.
+    Leading,
 }
 
 /// How L is made of M.
@@ -46,6 +55,9 @@ const WIDE: usize = 64;
 
 /// Rows that a thread stretches at once.
 const CHUNK: usize = 64;
+
+/// Columns that are added at most.
+pub(crate) const ADDED: usize = 16;
 
 /// Directions that are told.
 const TOLD: usize = 8;
@@ -78,6 +90,11 @@ pub(crate) enum Root {
         vectors: Matrix<f64>,
         packed: [Packed; 2],
     },
+    /// f, and VE: as many rows as there are columns.
+    Added {
+        floor: f64,
+        along: Matrix<f64>,
+    },
 }
 
 impl PartialEq for Metric {
@@ -89,6 +106,7 @@ impl PartialEq for Metric {
                 Root::Leading { floor, extra, vectors, .. },
                 Root::Leading { floor: f, extra: e, vectors: v, .. },
             ) => floor == f && extra == e && vectors == v,
+            (Root::Added { floor, along }, Root::Added { floor: f, along: a }) => floor == f && along == a,
             _ => false,
         };
         same && self.importances == other.importances
@@ -115,7 +133,7 @@ impl Stretch {
 }
 
 impl Metric {
-    /// L of the gradients that were seen; none if there are none, or not all are finite.
+    /// L of the gradients that were seen; none if there are none, not all are finite, or no direction leads.
     pub fn new(gradients: &Gradients, stretch: Stretch) -> Result<Option<Metric>> {
         stretch.validate()?;
         let diagonal = gradients.of_columns();
@@ -129,15 +147,19 @@ impl Metric {
             let Stretch { power, shrinkage, .. } = stretch;
             libm::pow((1.0 - shrinkage) * d * share.max(0.0) + shrinkage, power)
         };
-        let matrix = if stretch.form == Form::Full { gradients.matrix() } else { None };
-        let Some(matrix) = matrix else {
+        let known = if stretch.form == Form::Diagonal { None } else { gradients.eigen()? };
+        let Some((values, vectors)) = known else {
             return Ok(Some(Metric::of_columns(importances, stretched)));
         };
-        let (values, vectors) = symmetric_eigen(&matrix)?;
         let shares: Vec<f64> = values.iter().map(|value| value.max(0.0) / trace).collect();
         let told = TOLD.min(shares.len());
         let directions = Matrix::from_fn(told, vectors.columns(), |k, j| vectors.row(k)[j]);
-        let root = Root::of(&shares, &vectors, stretched);
+        let root = if stretch.form == Form::Leading {
+            let Some(root) = Root::added(&shares, &vectors, stretched) else { return Ok(None) };
+            root
+        } else {
+            Root::of(&shares, &vectors, stretched)
+        };
         Ok(Some(Metric { root, importances, directions, shares: shares[..told].to_vec() }))
     }
 
@@ -177,9 +199,19 @@ impl Metric {
         &self.root
     }
 
-    /// Columns.
+    /// Columns of the rows that it takes.
     pub fn columns(&self) -> usize {
         self.importances.len()
+    }
+
+    /// Columns of the rows that it gives: as many, and those that are added.
+    pub fn width(&self) -> usize {
+        self.columns() + self.added().map_or(0, |(_, along)| along.columns())
+    }
+
+    /// Where columns are added, f and the columns × added numbers by which a row is multiplied for them: x′ = (f·x, x·A).
+    pub fn added(&self) -> Option<(f64, &Matrix<f64>)> {
+        if let Root::Added { floor, along } = &self.root { Some((*floor, along)) } else { None }
     }
 
     /// How much each column matters: its part of the mean square of the gradient, per deviation where columns are standardised; equal parts of columns that were chosen by themselves, where no gradients came after that. They sum to one.
@@ -197,12 +229,16 @@ impl Metric {
         &self.shares
     }
 
-    /// Whether columns are mixed.
+    /// Whether columns are mixed, and how.
     pub fn form(&self) -> Form {
-        if matches!(self.root, Root::Diagonal(_)) { Form::Diagonal } else { Form::Full }
+        match self.root {
+            Root::Diagonal(_) => Form::Diagonal,
+            Root::Full { .. } | Root::Leading { .. } => Form::Full,
+            Root::Added { .. } => Form::Leading,
+        }
     }
 
-    /// L.
+    /// L: where columns are added, the one that gives the same distances.
     pub fn matrix(&self) -> Matrix<f64> {
         let d = self.columns();
         match &self.root {
@@ -212,6 +248,14 @@ impl Metric {
                 let along = |k: usize| extra[k] * vectors.row(k)[i] * vectors.row(k)[j];
                 (0..extra.len()).map(along).sum::<f64>() + if i == j { *floor } else { 0.0 }
             }),
+            Root::Added { floor, along } => {
+                let extra = of_added(*floor, along);
+                Matrix::from_fn(d, d, |i, j| {
+                    let each = extra.iter().zip(along.row(i)).zip(along.row(j));
+                    let mixed = each.map(|((extra, a), b)| extra * a * b).sum::<f64>();
+                    mixed + if i == j { *floor } else { 0.0 }
+                })
+            }
         }
     }
 
@@ -223,12 +267,29 @@ impl Metric {
             Root::Leading { floor, extra, vectors, .. } => (0..self.columns())
                 .map(|j| floor + (0..extra.len()).map(|k| extra[k] * vectors.row(k)[j].powi(2)).sum::<f64>())
                 .collect(),
+            Root::Added { floor, along } => {
+                let extra = of_added(*floor, along);
+                let of_row = |row: &[f64]| extra.iter().zip(row).map(|(extra, a)| extra * a * a).sum::<f64>();
+                (0..self.columns()).map(|j| floor + of_row(along.row(j))).collect()
+            }
         }
     }
 
-    /// x·L of each row, on the threads of the current pool; sparse rows stay so where columns are not mixed.
+    /// x·L of each row, or the row with its added columns, on the threads of the current pool; sparse rows stay so where columns are not mixed, and where columns are added.
     pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
         let (count, d) = (rows.count(), self.columns());
+        if let (Root::Added { floor, along }, Rows::Sparse(sparse)) = (&self.root, rows) {
+            let of_row = |i: usize| along_row(rows.entries(i), along);
+            let more: Vec<Vec<f64>> = (0..count).into_par_iter().map(of_row).collect();
+            let mut out = Csr::empty(self.width());
+            for (i, more) in more.iter().enumerate() {
+                let (indices, values) = sparse.row(i);
+                let own = indices.iter().zip(values).map(|(&j, x)| (j, saturated(floor * x.to_f64())));
+                let added = more.iter().enumerate().map(|(k, t)| ((d + k) as u32, saturated(*t)));
+                out.push_row(own.chain(added));
+            }
+            return OwnedRows::Sparse(out);
+        }
         if let (Root::Diagonal(factors), Rows::Sparse(sparse)) = (&self.root, rows) {
             let mut scaled = Csr::empty(d);
             for i in 0..count {
@@ -238,14 +299,14 @@ impl Metric {
             }
             return OwnedRows::Sparse(scaled);
         }
-        let mut out = Matrix::zeros(count, d);
-        out.as_mut_slice().par_chunks_mut((CHUNK * d).max(1)).enumerate().for_each(|(at, out)| {
+        let mut out = Matrix::zeros(count, self.width());
+        out.as_mut_slice().par_chunks_mut((CHUNK * self.width()).max(1)).enumerate().for_each(|(at, out)| {
             self.fill(&rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
         });
         OwnedRows::Dense(out)
     }
 
-    /// x·L of a few rows, row i at `out[i·d..]`.
+    /// x·L of a few rows, or these with their added columns, row i at `out[i·width..]`.
     fn fill<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
         let (count, d) = (rows.count(), self.columns());
         match &self.root {
@@ -274,7 +335,35 @@ impl Metric {
                     out.iter_mut().zip(&dense).for_each(add);
                 }
             }
+            Root::Added { floor, along } => {
+                for (i, out) in out.chunks_exact_mut(self.width()).enumerate() {
+                    let (own, added) = out.split_at_mut(d);
+                    rows.densify(i, own);
+                    let more = along_row(own.iter().enumerate().map(|(j, x)| (j as u32, *x)), along);
+                    own.iter_mut().for_each(|x| *x = saturated(floor * x.to_f64()));
+                    added.iter_mut().zip(more).for_each(|(to, t)| *to = saturated(t));
+                }
+            }
         }
+    }
+
+    /// Gradients along the rows that it gives, as they are along those that it takes: ∇f = ∇f′·L, or f·∇₁f′ + VE·∇₂f′ where columns are added.
+    pub(crate) fn back(&self, mut gradients: Matrix<f64>) -> Matrix<f64> {
+        let (count, d) = (gradients.rows(), self.columns());
+        if let Root::Diagonal(factors) = &self.root {
+            for i in 0..count {
+                gradients.row_mut(i).iter_mut().zip(factors).for_each(|(g, factor)| *g *= factor);
+            }
+            return gradients;
+        }
+        let Some((floor, along)) = self.added() else { return multiply(&gradients, &self.matrix()) };
+        let more = Matrix::from_fn(count, along.columns(), |i, k| gradients.row(i)[d + k]);
+        let mut out = multiply(&more, &Matrix::from_fn(along.columns(), d, |k, j| along.row(j)[k]));
+        for i in 0..count {
+            let own = gradients.row(i).iter();
+            out.row_mut(i).iter_mut().zip(own).for_each(|(to, g)| *to += floor * g);
+        }
+        out
     }
 
     /// The gradients that were seen of rows x·L as they are of x: M ← LMLᵀ; of a diagonal, with the diagonal of L.
@@ -291,7 +380,7 @@ impl Metric {
         let rows = self.rows(&sample.rows(sample.len()).view());
         let rows = rows.view();
         let mut at = 0..rows.count();
-        sample.clone().mapped(|row| {
+        sample.clone().mapped(self.width(), |row| {
             if let Some(i) = at.next() {
                 row.entries = rows.doubled_entries(i);
             }
@@ -329,6 +418,27 @@ impl Root {
         Root::full(Matrix::from_fn(d, d, |i, j| root.row(i.min(j))[i.max(j)]))
     }
 
+    /// The same with directions that are added to rows, the rest being alike: as many as hold the trace, lie above the mean of the rest, and are not too many; none if there are none.
+    fn added(shares: &[f64], vectors: &Matrix<f64>, stretched: impl Fn(f64) -> f64) -> Option<Root> {
+        let d = vectors.columns();
+        let mean = |rest: f64, kept: usize| rest.max(0.0) / (d - kept).max(1) as f64;
+        let (mut kept, mut rest) = (0, 1.0);
+        while kept < shares.len().min(ADDED).min(d) && rest > REST && shares[kept] > mean(rest, kept) {
+            rest -= shares[kept];
+            kept += 1;
+        }
+        if kept == 0 {
+            return None;
+        }
+        let floor = stretched(mean(rest, kept));
+        let values: Vec<f64> = shares[..kept].iter().map(|share| stretched(*share).max(floor)).collect();
+        let square = values.iter().map(|v| v * v).sum::<f64>() + (d - kept) as f64 * floor * floor;
+        let unit = unit(d, square);
+        let extra: Vec<f64> = values.iter().map(|v| unit * (v * v - floor * floor).sqrt()).collect();
+        let along = Matrix::from_fn(d, kept, |j, k| extra[k] * vectors.row(k)[j]);
+        Some(Root::Added { floor: unit * floor, along })
+    }
+
     pub(crate) fn full(root: Matrix<f64>) -> Root {
         Root::Full { root, packed: Packed::default() }
     }
@@ -336,6 +446,26 @@ impl Root {
     pub(crate) fn leading(floor: f64, extra: Vec<f64>, vectors: Matrix<f64>) -> Root {
         Root::Leading { floor, extra, vectors, packed: Default::default() }
     }
+}
+
+/// What VE and its transpose are to be multiplied by between them for L − f·I: (√(f² + e²) − f)/e² of each direction, V being orthonormal.
+fn of_added(floor: f64, along: &Matrix<f64>) -> Vec<f64> {
+    let mut squares = vec![0.0; along.columns()];
+    for j in 0..along.rows() {
+        squares.iter_mut().zip(along.row(j)).for_each(|(sum, a)| *sum += a * a);
+    }
+    // 1/(√(f² + e²) + f): without the difference.
+    squares.iter().map(|e| 1.0 / ((floor * floor + e).sqrt() + floor)).collect()
+}
+
+/// x·VE of a row.
+fn along_row<T: Scalar>(entries: impl Iterator<Item = (u32, T)>, along: &Matrix<f64>) -> Vec<f64> {
+    let mut out = vec![0.0; along.columns()];
+    for (j, x) in entries {
+        let x = x.to_f64();
+        out.iter_mut().zip(along.row(j as usize)).for_each(|(to, a)| *to += x * a);
+    }
+    out
 }
 
 /// What brings a sum of squares to d.

@@ -16,7 +16,7 @@ pub use scaling::Scaling;
 pub use sequence::{Documents, Grams, Sequence, SequenceEncoder};
 pub use tables::{TableRows, rows_of};
 
-pub(crate) use metric::Root;
+pub(crate) use metric::{ADDED, Root};
 
 use crate::sweep::BLOCK;
 use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
@@ -241,6 +241,11 @@ impl Encoder {
     /// The learned metric, if there is one.
     pub fn metric(&self) -> Option<&Metric> {
         self.metric.as_ref()
+    }
+
+    /// Columns of the rows that a map takes: those of the source, and those that a metric adds.
+    pub fn width(&self) -> usize {
+        self.metric.as_ref().map_or_else(|| self.columns.count(), Metric::width)
     }
 
     /// How much each source column matters, by its name, the most first: its part of the mean square of the gradient that the metric was learnt from. What a text was hashed to is summed. None without a metric.

@@ -25,6 +25,11 @@ impl<'a> Scaled<'a> {
         Scaled { metric: Some((metric, engine)), ..self }
     }
 
+    /// Columns that the metric adds.
+    fn added(&self) -> usize {
+        self.metric.as_ref().map_or(0, |(metric, _)| metric.width() - metric.columns())
+    }
+
     fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         let scaled = self.scaling.rows(rows);
         match &self.metric {
@@ -36,7 +41,11 @@ impl<'a> Scaled<'a> {
 
 impl Source for Scaled<'_> {
     fn input_dim(&self) -> usize {
-        self.source.input_dim()
+        self.source.input_dim() + self.added()
+    }
+
+    fn content_dim(&self) -> usize {
+        self.source.content_dim()
     }
 
     fn target(&self) -> &Target {
@@ -57,7 +66,8 @@ impl Source for Scaled<'_> {
 
     fn stored_entries(&self) -> Option<u64> {
         let is_mixed = self.metric.as_ref().is_some_and(|(metric, _)| metric.form() == Form::Full);
-        if is_mixed { None } else { self.source.stored_entries() }
+        let stored = self.source.stored_entries().filter(|_| !is_mixed)?;
+        Some(stored + self.row_count().map_or(0, |rows| rows * self.added() as u64))
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {

@@ -130,7 +130,8 @@ impl Scaling {
 
     /// A scaled sample; its rows keep the order that they were drawn in.
     pub fn sample(&self, sample: Sample) -> Sample {
-        sample.mapped(|row| {
+        let columns = sample.columns();
+        sample.mapped(columns, |row| {
             if self.shift.is_empty() {
                 row.entries.iter_mut().for_each(|(j, x)| *x = self.value(*j as usize, *x));
             } else {

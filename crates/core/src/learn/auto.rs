@@ -9,6 +9,7 @@
 mod ahead;
 mod learner;
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -153,10 +154,10 @@ impl Auto {
         start: Option<&Model>,
         clock: Clock,
     ) -> Result<Model> {
-        let (scaling, sample) = self.look(engine, source)?;
+        let (scaling, sample, wide) = self.look(engine, source)?;
         let precision = self.precision(source);
         let Sought { auto: settled, metric, sample, trials } =
-            self.sought(engine, sample, source.target(), precision, clock)?;
+            self.sought(engine, sample, wide, source.target(), precision, clock)?;
         let scaled;
         let rows: &dyn Source = match (&scaling, &metric) {
             (None, None) if precision.bytes() == source.scalar_bytes() => source,
@@ -307,11 +308,12 @@ impl Auto {
         &self,
         engine: &Engine,
         sample: Sample,
+        wide: Option<Sample>,
         target: &Target,
         precision: Precision,
         clock: Clock,
     ) -> Result<Sought> {
-        let known = metric::learnt_from(&sample);
+        let known = wide.map_or_else(|| metric::learnt_from(&sample), Cow::Owned);
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
         let (choice, are_classes) = (&self.metric, matches!(target, Target::Classes { .. }));
         let search = MetricSearch {
@@ -514,7 +516,8 @@ impl Auto {
         let (scaling, sample) = if spec.method == Method::Exact && !self.standardise {
             (None, Sample::zero(0, source.input_dim(), self.seed))
         } else {
-            self.look(engine, source)?
+            let (scaling, sample, _) = self.look(engine, source)?;
+            (scaling, sample)
         };
         let known = scaling.clone().unwrap_or_else(|| Scaling::identity(source.input_dim()));
         let scaled = Scaled::new(source, known, self.precision(source));
@@ -524,21 +527,27 @@ impl Auto {
         Ok((map, scaling, certificate))
     }
 
-    /// The first pass: how columns are scaled, if they are, and a sample of the scaled rows.
-    fn look(&self, engine: &Engine, source: &dyn Source) -> Result<(Option<Scaling>, Sample)> {
-        let (moments, sample) = sweep(
+    /// The first pass: how columns are scaled, if they are, a sample of the scaled rows, and one that a metric is learnt from where rows are wide.
+    fn look(&self, engine: &Engine, source: &dyn Source) -> Result<(Option<Scaling>, Sample, Option<Sample>)> {
+        let columns = source.input_dim();
+        let is_stretched = matches!(self.metric, MetricChoice::Learned(_)) || self.may_be_stretched(columns);
+        let ((moments, sample), wide) = sweep(
             engine,
             source,
             "columns",
             || {
                 let capacity = capacity(&self.largest(source.input_dim()), source.input_dim());
-                (Moments::zero(source.input_dim()), Sample::zero(capacity, source.input_dim(), self.seed))
+                let sampled = Sample::zero(capacity, columns, self.seed);
+                ((Moments::zero(columns), sampled), metric::wide_sample(columns, self.seed))
             },
-            |(moments, sample), batch| {
+            |((moments, sample), wide), batch| {
                 if self.standardise && source.scaled_columns() > 0 {
                     with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
                 }
                 sample.absorb(batch, source.target());
+                if is_stretched && metric::are_wide(columns, batch.content.is_sparse()) {
+                    wide.absorb(batch, source.target());
+                }
             },
         )?;
         let scaling = match source.scaled_columns() {
@@ -547,11 +556,12 @@ impl Auto {
             all if all == source.input_dim() => Some(Scaling::new(&moments, sample.is_sparse())),
             first => Some(Scaling::of_first(&moments, first)),
         };
-        let sample = match &scaling {
+        let scaled = |sample| match &scaling {
             Some(scaling) => scaling.sample(sample),
             None => sample,
         };
-        Ok((scaling, sample))
+        let (sample, wide) = (scaled(sample), (!wide.is_empty()).then(|| scaled(wide)));
+        Ok((scaling, sample, wide))
     }
 
     /// The same with the columns of its kernel by number, given the names of the source's columns.

@@ -4,7 +4,7 @@
 //! fit f on x·L;   M = mean of ∇f∇fᵀ;   L ← ((1 − s)·d·M/tr M + s·I)^p;   again, as long as errors on rows that were not seen fall
 //! ```
 //! A kernel of ‖x − y‖ treats all directions alike; where the target depends on few, most of what the kernel can tell apart is of no use. f is a ridge on Gaussian Fourier features, whose
-//! gradients are in closed form and smooth (heavy-tailed frequencies give useless ones); the metric serves any kernel. All of it runs on the sample that also settles the width. Where the
+//! gradients are in closed form and smooth (heavy-tailed frequencies give useless ones), or, of rows with thousands of columns, on kernel values at landmarks; the metric serves any kernel. All of it runs on the sample that also settles the width. Where the
 //! first fit sees nothing, single columns and pairs are tried by themselves (`screen`). What is found is a [`MetricPath`]: replayed on the same sample, it gives the same metric, bit for bit.
 //! Radhakrishnan et al. (2024) for exact kernels. `docs/book/metric.md`.
 
@@ -17,6 +17,7 @@ mod size;
 
 use std::time::Instant;
 
+pub(super) use self::choice::are_wide;
 pub use self::choice::{MetricChoice, MetricPath, MetricStep};
 use self::ground::{GLANCE, Ground, Placed, Setting, Stretched, WHOLE};
 use self::judged::is_better;
@@ -42,6 +43,10 @@ const SCREENED: usize = 256;
 
 /// Rows at least.
 const FEWEST: usize = 64;
+
+/// Entries of wide rows that a metric is learnt from, at most, and rows, at least.
+const WIDE_ENTRIES: usize = 1 << 22;
+const FEWEST_WIDE: usize = 512;
 
 /// s of the first tries, and what is tried in its place at the end.
 const SHRINKAGE: f64 = 0.01;
@@ -96,6 +101,16 @@ pub(super) fn rows_fitted(sampled: u64) -> usize {
     usize::try_from(sampled).unwrap_or(usize::MAX).min(WHOLE.1)
 }
 
+/// What a metric of wide rows is learnt from, a sample of its own: by entries, as rows of text have few of them in two hundred thousand columns, and of half the rows, as kernel values are dear.
+pub(super) fn wide_sample(columns: usize, seed: u64) -> Sample {
+    Sample::zero(GLANCE.1, columns, seed).with_entries(WIDE_ENTRIES, FEWEST_WIDE)
+}
+
+/// Rows of it, if they have so many entries.
+pub(super) fn wide_rows(entries: u64) -> u64 {
+    (WIDE_ENTRIES as u64 / entries.max(1)).clamp(FEWEST_WIDE as u64, GLANCE.1 as u64)
+}
+
 /// The rows of a sample that a metric is learnt from.
 pub(super) fn learnt_from(sample: &Sample) -> std::borrow::Cow<'_, Sample> {
     sample.cut(rows_measured(sample.columns()))
@@ -117,6 +132,7 @@ impl<'a> MetricSearch<'a> {
             outputs,
             entries: self.sample.is_sparse().then(|| (stored() / rows.max(1) + 1) as u64),
             mixes: self.forms().contains(&Form::Full),
+            wide: are_wide(self.sample.columns(), self.sample.is_sparse()),
         }
     }
 
@@ -191,7 +207,7 @@ impl<'a> MetricSearch<'a> {
             })
         };
         let steps = end.moves.into_iter().map(step).collect::<Result<_>>()?;
-        let path = MetricPath { features: ground.features, steps };
+        let path = MetricPath { features: ground.features, landmarks: ground.landmarks, steps };
         let Some(metric) = self.replayed(&path)? else { return Ok(None) };
         let kernel = match family {
             None => None,
@@ -293,7 +309,8 @@ impl<'a> MetricSearch<'a> {
     pub(super) fn replayed(&self, path: &MetricPath) -> Result<Option<Metric>> {
         let needed = self.size().bytes(path.features);
         self.engine.check_memory(|| "the steps of a metric".to_owned(), needed)?;
-        let ground = Ground { features: path.features, ..self.ground(WHOLE) };
+        let MetricPath { features, landmarks, .. } = *path;
+        let ground = Ground { features, landmarks, ..self.ground(WHOLE) };
         let step = |step: &MetricStep| match step {
             MetricStep::Columns { columns } => Move::Columns(columns.clone()),
             &MetricStep::Gradients { factor, lambda, stretch } => {
@@ -307,7 +324,8 @@ impl<'a> MetricSearch<'a> {
     /// Where a metric is learnt: whatever the model will be.
     fn ground(&self, size: (usize, usize)) -> Ground<'a> {
         let (features, _) = self.size().fitted(size.0, self.engine.memory_limit());
-        Ground::new(self.engine, self.sample, self.loss, self.seed, (features, size.1))
+        let ground = Ground::new(self.engine, self.sample, self.loss, self.seed, (features, size.1));
+        Ground { landmarks: self.size().wide, ..ground }
     }
 
     /// Where kernels are compared: with the features, the λ and the precision of the model, as far as they are known.
@@ -343,7 +361,7 @@ impl<'a> MetricSearch<'a> {
     ) -> Result<State> {
         let stretched = metrics.iter().enumerate();
         let stretched = stretched
-            .map(|(part, metric)| ground.stretched(metric.as_ref(), Family::Gaussian.unit(), Some(part)))
+            .map(|(part, metric)| ground.stretched(metric.as_ref(), Some(part)))
             .collect::<Result<Vec<_>>>()?;
         let at = ground.tuned(&stretched, from)?;
         Ok(State { metrics, stretched, at, moves })
@@ -400,6 +418,7 @@ impl<'a> MetricSearch<'a> {
         match form {
             Form::Full => Gradients::full(columns),
             Form::Diagonal => Gradients::diagonal(columns),
+            Form::Leading => Gradients::leading(columns, self.seed),
         }
     }
 
@@ -411,8 +430,7 @@ impl<'a> MetricSearch<'a> {
                 Move::Screen => Some(Metric::of_chosen(columns, &screen::columns(ground, without)?)),
                 Move::Columns(chosen) => Some(Metric::of_chosen(columns, chosen)),
                 &Move::Gradients { at, stretch } => {
-                    let unit = Family::Gaussian.unit();
-                    let stretched = ground.stretched(metric.as_ref(), unit, without)?;
+                    let stretched = ground.stretched(metric.as_ref(), without)?;
                     let nothing = self.nothing(stretch.form);
                     let gradients = ground.gradients(metric.as_ref(), &stretched, at, nothing)?;
                     Metric::new(&gradients, stretch)?.or(metric)

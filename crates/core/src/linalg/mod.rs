@@ -7,6 +7,7 @@
 mod band;
 mod cholesky;
 mod eigen;
+mod sketched;
 
 use faer::linalg::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -14,6 +15,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 pub(crate) use band::Band;
 pub(crate) use cholesky::{Cholesky, lower_inverse};
 pub(crate) use eigen::symmetric_eigen;
+pub(crate) use sketched::sketched_eigen;
 
 use crate::Matrix;
 

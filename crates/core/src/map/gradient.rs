@@ -15,8 +15,12 @@ use super::exact::Exact;
 use super::fourier::Fourier;
 use super::landmarks::Landmarks;
 use super::{Map, Part, State};
+use crate::kernel::Width;
 use crate::linalg::multiply;
 use crate::{Csr, Error, Kernel, Matrix, Result, Rows};
+
+/// Rows whose kernel values a thread makes at once.
+const CHUNK: usize = 64;
 
 impl Map {
     /// ∇f of each row, one matrix for each output: rows × columns. `coefficients` are outputs × features.
@@ -47,6 +51,11 @@ impl Map {
             State::Landmarks(_) => self.spec().kernel.has_gradient(),
             State::Binning(_) => false,
         }
+    }
+
+    /// Whether gradients of sparse rows are better made without their zeros: where kernel values are.
+    pub(crate) fn takes_sparse_gradients(&self) -> bool {
+        matches!(self.state(), State::Landmarks(_))
     }
 
     /// An error if there are none.
@@ -181,6 +190,9 @@ impl Landmarks {
                 (0..c.len()).map(|i| (i..c.len()).map(|j| whitening.row(i)[j] * c[j]).sum()).collect()
             })
             .collect();
+        if let Kernel::Gaussian { sigma: Width::One(sigma) } = kernel {
+            return self.add_gaussian_gradients(kernel, *sigma, rows, &weights, out);
+        }
         let of_row = |i: usize| {
             let (mut x, mut slope) = (vec![0.0; columns], vec![0.0; columns]);
             rows.densify(i, &mut x);
@@ -199,6 +211,34 @@ impl Landmarks {
             for (out, sum) in out.iter_mut().zip(sums.chunks_exact(columns.max(1))) {
                 out.row_mut(i).iter_mut().zip(sum).for_each(|(to, g)| *to += g);
             }
+        }
+    }
+
+    /// Σⱼ βᵢⱼ(xⱼ − x), βᵢⱼ = αⱼk(x, xⱼ)/σ²: two products in place of a loop over rows, landmarks and columns.
+    fn add_gaussian_gradients(
+        &self,
+        kernel: &Kernel,
+        sigma: f64,
+        rows: &Rows<'_, f64>,
+        weights: &[Vec<f64>],
+        out: &mut [Matrix<f64>],
+    ) {
+        let (count, columns) = (rows.count(), rows.columns());
+        let mut values = Matrix::zeros(count, self.rows().rows());
+        let width = values.columns().max(1);
+        values.as_mut_slice().par_chunks_mut(CHUNK * width).enumerate().for_each(|(at, out)| {
+            self.fill_values(kernel, &rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
+        });
+        for (weights, out) in weights.iter().zip(out) {
+            let each = |i: usize, j: usize| weights[j] * values.row(i)[j] / (sigma * sigma);
+            let betas = Matrix::from_fn(count, width, each);
+            let towards = multiply(&betas, self.rows());
+            let add = |(i, to): (usize, &mut [f64])| {
+                let sum: f64 = betas.row(i).iter().sum();
+                to.iter_mut().zip(towards.row(i)).for_each(|(to, towards)| *to += towards);
+                rows.entries(i).for_each(|(j, x)| to[j as usize] -= sum * x);
+            };
+            out.as_mut_slice().par_chunks_mut(columns.max(1)).enumerate().for_each(add);
         }
     }
 }

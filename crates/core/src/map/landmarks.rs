@@ -20,7 +20,7 @@ use super::{MapSpec, Packed, PerPrecision};
 use crate::engine::{Check, UNASKED};
 use crate::kernel::{Against, OfAgainst, apply};
 use crate::stat::Sample;
-use crate::{Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
+use crate::{Csr, Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
 
 /// How landmarks are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,8 +90,7 @@ pub(super) fn choose(
         let count = spec.features.min(candidates.rows());
         return Ok(Matrix::from_fn(count, candidates.columns(), |i, j| candidates.row(i)[j]));
     }
-    let all = Against::new(&spec.kernel, &Rows::from(&candidates))?;
-    let values = RowValues { kernel: &spec.kernel, rows: &candidates, all };
+    let values = RowValues::new(&spec.kernel, &candidates)?;
     let weights = sample.weights(candidates.rows());
     let chosen = among(choice, &values, &weights, spec.features, spec.seed, check)?;
     if chosen.is_empty() {
@@ -131,12 +130,23 @@ struct RowValues<'a> {
     rows: &'a Matrix<f64>,
     /// All of them, prepared.
     all: Against<f64>,
+    /// Whether most of their entries are zeros that are worth passing over.
+    are_sparse: bool,
 }
 
 /// Columns that share one read of the rows.
 const TOGETHER: usize = 16;
 
-impl RowValues<'_> {
+/// Columns from which on zeros of landmarks are passed over, if most entries are.
+const WIDE: usize = 1024;
+
+impl<'a> RowValues<'a> {
+    fn new(kernel: &'a Kernel, rows: &'a Matrix<f64>) -> Result<Self> {
+        let stored = || rows.as_slice().iter().filter(|x| **x != 0.0).count();
+        let are_sparse = rows.columns() > WIDE && 8 * stored() < rows.as_slice().len();
+        Ok(RowValues { kernel, rows, all: Against::new(kernel, &Rows::from(rows))?, are_sparse })
+    }
+
     fn part(&self, numbers: &[usize]) -> Matrix<f64> {
         Matrix::from_fn(numbers.len(), self.rows.columns(), |i, j| self.rows.row(numbers[i])[j])
     }
@@ -144,8 +154,16 @@ impl RowValues<'_> {
     /// The chosen ones as rows, so that a column is contiguous.
     fn fill(&self, against: &Against<f64>, count: usize, chosen: &[usize], out: &mut [f64]) {
         use rayon::prelude::*;
-        let fill =
-            |(numbers, out): (&[usize], &mut [f64])| against.fill(&Rows::from(&self.part(numbers)), out);
+        let fill = |(numbers, out): (&[usize], &mut [f64])| {
+            let part = self.part(numbers);
+            if self.are_sparse {
+                let mut sparse = Csr::empty(part.columns());
+                (0..part.rows()).for_each(|i| sparse.push_row(Rows::from(&part).doubled_entries(i)));
+                against.fill(&Rows::from(&sparse), out);
+            } else {
+                against.fill(&Rows::from(&part), out);
+            }
+        };
         chosen.par_chunks(TOGETHER).zip(out.par_chunks_mut(TOGETHER * count.max(1))).for_each(fill);
     }
 }
@@ -229,12 +247,7 @@ impl Landmarks {
             self.apply(kernel, &double.view(), &mut values);
             return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
         }
-        let against = self.against.get(|| {
-            let rows = convert::<T>(&self.rows);
-            // The kernel was one for these rows when they were chosen.
-            Against::new(kernel, &Rows::from(&rows)).unwrap_or_else(|_| Against::nothing(count))
-        });
-        let Some(whitening) = &self.whitening else { return against.fill(rows, out) };
+        let Some(whitening) = &self.whitening else { return self.fill_values(kernel, rows, out) };
         let factor = self.packed_whitening.get(|| {
             let column = |j: usize, column: &mut [T]| {
                 (0..=j).for_each(|i| column[i] = T::from_f64(whitening.row(i)[j]));
@@ -242,17 +255,29 @@ impl Landmarks {
             Panels::pack(Isa::best(), count, count, column).upper_triangular()
         });
         let mut values = vec![T::default(); rows.count() * count];
-        against.fill(rows, &mut values);
+        self.fill_values(kernel, rows, &mut values);
         if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
         }
     }
 }
 
+impl Landmarks {
+    /// F₁ of each row, in the precision of the row.
+    pub(super) fn fill_values<T: Scalar>(&self, kernel: &Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
+        let against = self.against.get(|| {
+            let landmarks = convert::<T>(&self.rows);
+            // The kernel was one for these rows when they were chosen.
+            Against::new(kernel, &Rows::from(&landmarks)).unwrap_or_else(|_| Against::nothing(self.rows.rows()))
+        });
+        against.fill(rows, out);
+    }
+}
+
 /// K, in strips that threads share and between which the work may be stopped.
 fn gram(kernel: &Kernel, rows: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
     let count = rows.rows();
-    let values = RowValues { kernel, rows, all: Against::new(kernel, &Rows::from(rows))? };
+    let values = RowValues::new(kernel, rows)?;
     let mut gram = Matrix::zeros(count, count);
     let shared = TOGETHER * rayon::current_num_threads();
     let strip = (UNASKED / (count * rows.columns()).max(1)).next_multiple_of(shared).max(shared);

@@ -93,6 +93,8 @@ enum RootMeta {
     Full,
     /// `metric.vectors`: kept×d; `metric.extra`: kept.
     Leading { kept: usize, floor: f64 },
+    /// `metric.along`: d×kept; the map's rows have so many columns more.
+    Added { kept: usize, floor: f64 },
 }
 
 /// Beside the tensors `posterior.factor`, `posterior.noise`, and `posterior.means` where there is a constant.
@@ -248,6 +250,9 @@ impl Model {
                     Root::Full { .. } => RootMeta::Full,
                     Root::Leading { floor, extra, .. } => {
                         RootMeta::Leading { kept: extra.len(), floor: *floor }
+                    }
+                    Root::Added { floor, along } => {
+                        RootMeta::Added { kept: along.columns(), floor: *floor }
                     }
                 },
                 directions: metric.shares().len(),
@@ -431,6 +436,7 @@ impl Tensor {
                 list.push(vector("metric.extra", extra));
                 list.push(Tensor::matrix("metric.vectors", vectors));
             }
+            Root::Added { along, .. } => list.push(Tensor::matrix("metric.along", along)),
         }
         list
     }

@@ -280,8 +280,9 @@ impl Model {
 
     /// The same model with names for its columns, as many as it has, and for its target.
     pub fn with_names(self, columns: Columns, target: &str) -> Result<Model> {
-        if columns.count() != self.map.input_dim() {
-            return Err(Error::ColumnCount { expected: self.map.input_dim(), found: columns.count() });
+        let (expected, found) = (self.encoder.columns().count(), columns.count());
+        if found != expected {
+            return Err(Error::ColumnCount { expected, found });
         }
         let encoder = self.encoder.clone().with_columns(columns);
         Ok(Model { encoder, target: target.to_owned(), ..self })
@@ -374,9 +375,11 @@ impl Model {
     /// Rows as the kernel compares them: scaled, and stretched by the learnt metric. They serve whatever else compares rows: components, clusters, neighbours, tests.
     pub fn encode<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<OwnedRows<T>> {
         self.check_rows(rows)?;
-        let (count, columns) = (rows.count(), rows.columns());
+        let (count, columns) = (rows.count(), self.encoder.width());
         let stored = match rows {
-            Rows::Sparse(sparse) if !self.encoder.fills() => Some(sparse.stored()),
+            Rows::Sparse(sparse) if !self.encoder.fills() => {
+                Some(sparse.stored() + count * (columns - rows.columns()))
+            }
             _ => None,
         };
         let size = stored

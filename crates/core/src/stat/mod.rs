@@ -13,7 +13,7 @@ mod sample;
 
 pub use cells::CellSets;
 pub use gradients::Gradients;
-pub(crate) use gradients::piece_bytes;
+pub(crate) use gradients::{TESTS, piece_bytes};
 pub use gram::{Gram, Sums};
 pub use moments::Moments;
 pub use sample::{Sample, SampledRow};

@@ -4,7 +4,8 @@
 //! the rows with the `capacity` smallest hashes;   a repeated row is kept once, with the sum of its weights
 //! ```
 //! The k smallest of a fixed hash are a uniform sample without replacement, whatever the order of rows and however they are
-//! split: merging keeps the k smallest of both. Rows of weight 0 are passed over.
+//! split: merging keeps the k smallest of both. Rows of weight 0 are passed over. Where rows may be long or short, a sample may also be bounded by its entries: as many of the smallest hashes as
+//! have no more of them, which is no less a matter of content, since whoever was once left out stays out.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,13 +39,35 @@ pub struct Sample {
     rows: BTreeMap<u64, SampledRow>,
     /// Rows read with positive weight, repeats included.
     population: u64,
+    entries: Entries,
+}
+
+/// How many entries a sample may have.
+#[derive(Clone, Copy, Debug)]
+struct Entries {
+    most: usize,
+    /// Rows that are kept whatever they have.
+    fewest: usize,
+    held: usize,
+    /// The smallest hash that was left out for them: no larger one comes in.
+    left_out: Option<u64>,
+}
+
+impl Entries {
+    const ANY: Entries = Entries { most: usize::MAX, fewest: 0, held: 0, left_out: None };
 }
 
 impl Sample {
     /// An empty sample of at most `capacity` rows.
     pub fn zero(capacity: usize, columns: usize, seed: u64) -> Self {
         let hash = ContentHash::new(seed, Stream::Sample);
-        Sample { capacity, columns, sparse: false, hash, rows: BTreeMap::new(), population: 0 }
+        let (rows, entries) = (BTreeMap::new(), Entries::ANY);
+        Sample { capacity, columns, sparse: false, hash, rows, population: 0, entries }
+    }
+
+    /// The same with at most so many entries in more than `fewest` rows; of dense rows zeros count, too.
+    pub(crate) fn with_entries(self, most: usize, fewest: usize) -> Self {
+        Sample { entries: Entries { most, fewest, ..self.entries }, ..self }
     }
 
     /// A sample of a whole source: one pass.
@@ -80,17 +103,25 @@ impl Sample {
     }
 
     fn admits(&self, hash: u64) -> bool {
+        self.entries.left_out.is_none_or(|least| hash < least) && self.has_room(hash)
+    }
+
+    fn has_room(&self, hash: u64) -> bool {
         self.rows.len() < self.capacity
             || self.rows.last_key_value().is_some_and(|(&largest, _)| hash <= largest)
     }
 
     fn insert(&mut self, hash: u64, row: SampledRow) {
+        let length = self.length(&row);
+        let is_sparse = self.sparse;
         match self.rows.get_mut(&hash) {
             // Different rows of equal hash, once in 10⁸ samples: the one that comes first by content stays, in any order of reading.
             Some(kept) if kept.entries != row.entries => {
                 let key =
                     |row: &SampledRow| row.entries.iter().map(|&(j, x)| (j, x.to_bits())).collect::<Vec<_>>();
                 if key(&row) < key(kept) {
+                    let before = if is_sparse { kept.entries.len() } else { length };
+                    self.entries.held = (self.entries.held + length).saturating_sub(before);
                     *kept = row;
                 }
             }
@@ -102,12 +133,28 @@ impl Sample {
                 kept.weight = weight;
             }
             None => {
+                self.entries.held += length;
                 self.rows.insert(hash, row);
                 if self.rows.len() > self.capacity {
-                    self.rows.pop_last();
+                    self.pop();
+                }
+                while self.entries.held > self.entries.most && self.rows.len() > self.entries.fewest {
+                    self.entries.left_out = self.pop();
                 }
             }
         }
+    }
+
+    /// Leaves the last row out; its hash.
+    fn pop(&mut self) -> Option<u64> {
+        let (hash, row) = self.rows.pop_last()?;
+        self.entries.held = self.entries.held.saturating_sub(self.length(&row));
+        Some(hash)
+    }
+
+    /// Entries that a row counts for.
+    fn length(&self, row: &SampledRow) -> usize {
+        if self.sparse { row.entries.len() } else { self.columns }
     }
 
     /// The number of distinct rows in the sample.
@@ -127,7 +174,7 @@ impl Sample {
 
     /// Whether every distinct row is in the sample.
     pub fn is_whole(&self) -> bool {
-        self.rows.len() < self.capacity
+        self.rows.len() < self.capacity && self.entries.left_out.is_none()
     }
 
     /// Whether the rows came sparse.
@@ -200,9 +247,10 @@ impl Sample {
         targets
     }
 
-    /// The same sample with every row changed, one after another, as an encoder does.
-    pub(crate) fn mapped(mut self, change: impl FnMut(&mut SampledRow)) -> Sample {
+    /// The same sample with every row changed, one after another, as an encoder does, to rows of so many columns.
+    pub(crate) fn mapped(mut self, columns: usize, change: impl FnMut(&mut SampledRow)) -> Sample {
         self.rows.values_mut().for_each(change);
+        self.columns = columns;
         self
     }
 }
@@ -211,6 +259,12 @@ impl Statistic for Sample {
     fn merge(&mut self, other: &Self) {
         self.sparse |= other.sparse;
         self.population += other.population;
+        if let Some(least) = other.entries.left_out {
+            while self.rows.last_key_value().is_some_and(|(&hash, _)| hash >= least) {
+                self.pop();
+            }
+            self.entries.left_out = Some(self.entries.left_out.map_or(least, |own| own.min(least)));
+        }
         for (&hash, row) in &other.rows {
             if self.admits(hash) {
                 self.insert(hash, row.clone());
@@ -296,5 +350,60 @@ mod tests {
         }
         let radius = bochner_testkit::hoeffding_radius(seeds as usize, 1.0, 1e-9 / 40.0);
         assert!(hits.iter().all(|&h| (h as f64 / seeds as f64 - 0.25).abs() < radius), "{hits:?}");
+    }
+
+    /// Rows of j mod 5 + 1 entries.
+    fn read_sparse(numbers: &[usize], most: usize, fewest: usize) -> Sample {
+        let mut rows = Csr::empty(8);
+        for &number in numbers {
+            let entry = |j: usize| (j as u32, (number + 1) as f64 + j as f64 / 10.0);
+            rows.push_row((0..=number % 5).map(entry));
+        }
+        let targets: Vec<f64> = numbers.iter().map(|number| *number as f64).collect();
+        let targets = MatrixView::new(&targets, numbers.len(), 1).unwrap();
+        let all = AnyRows::F64(Rows::from(&rows));
+        let batch = Batch { rows: all, content: all, targets, weights: None, first_row: 0 };
+        let mut sample = Sample::zero(60, 8, 5).with_entries(most, fewest);
+        sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+        sample
+    }
+
+    /// Bounded by entries, a sample is the longest run of smallest hashes that has no more: in any order, in any parts.
+    #[test]
+    fn entries_bound_a_sample_by_content() {
+        let numbers: Vec<usize> = (0..100).map(|i| i * 7 % 90).collect();
+        let all = read_sparse(&numbers, usize::MAX, 0);
+        assert_eq!(all.len(), 60);
+        for (most, fewest) in [(0, 0), (1, 0), (40, 0), (41, 3), (43, 0), (100, 0), (10_000, 0), (7, 12)] {
+            let mut sum = 0;
+            let expected: Vec<SampledRow> = content(&all)
+                .into_iter()
+                .enumerate()
+                .take_while(|(rank, row)| {
+                    sum += row.entries.len();
+                    *rank < fewest || sum <= most
+                })
+                .map(|(_, row)| row)
+                .collect();
+            let whole = read_sparse(&numbers, most, fewest);
+            assert_eq!(content(&whole), expected, "{most} entries, {fewest} rows");
+            assert!(!whole.is_whole());
+            let mut reversed = numbers.clone();
+            reversed.reverse();
+            assert_eq!(content(&read_sparse(&reversed, most, fewest)), expected);
+            for cut in [0, 1, 37, 99, 100] {
+                let mut parts = read_sparse(&numbers[..cut], most, fewest);
+                parts.merge(&read_sparse(&numbers[cut..], most, fewest));
+                assert_eq!(content(&parts), expected, "{most} entries, cut at {cut}");
+            }
+        }
+        // Zeros of dense rows count.
+        let values: Vec<f64> = (0..60).map(f64::from).collect();
+        let mut dense = Sample::zero(60, 3, 5).with_entries(12, 0);
+        let rows = AnyRows::F64(Rows::Dense(MatrixView::new(&values, 20, 3).unwrap()));
+        let targets = MatrixView::new(&values[..20], 20, 1).unwrap();
+        let batch = Batch { rows, content: rows, targets, weights: None, first_row: 0 };
+        dense.absorb(&batch, &Target::Numbers { outputs: 1 });
+        assert_eq!(dense.len(), 4);
     }
 }

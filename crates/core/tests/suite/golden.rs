@@ -169,7 +169,7 @@ fn write_metric(x: &Matrix<f64>, name: &str) -> Model {
     let form = if name == "diagonal" { Form::Diagonal } else { Form::Full };
     let stretch = Stretch { form, power: 0.5, shrinkage: 0.01 };
     let steps = vec![MetricStep::Gradients { factor: 2.0, lambda: 1e-2, stretch }];
-    let metric = MetricChoice::Learned(MetricPath { features: 16, steps });
+    let metric = MetricChoice::Learned(MetricPath { features: 16, landmarks: false, steps });
     let kernel = KernelChoice::Given(Kernel::gaussian(2.0));
     let auto = Auto { kernel, metric, features: Some(16), seed: 9, ..Auto::default() };
     auto.fit(&Engine::default(), &(x, &y)).unwrap()

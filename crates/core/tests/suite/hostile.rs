@@ -2,7 +2,7 @@
 
 use bochner::model::file::FileError;
 use bochner::{
-    Arrays, Auto, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, MetricChoice,
+    Arrays, Auto, Csr, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, MetricChoice,
     Model, Ridge, Rows, Target,
 };
 use bochner_testkit::normals;
@@ -139,19 +139,32 @@ fn forged_metrics_are_refused() {
     let (d, n) = (70, 80);
     let x = Matrix::new(n, d, normals(n, d, 1)).unwrap();
     let y: Vec<f64> = (0..n).map(|i| x.row(i)[0] + x.row(i)[1].powi(2)).collect();
-    for (metric, kind) in [(MetricChoice::Diagonal, "diagonal"), (MetricChoice::Full, "leading")] {
+    // The same rows among many columns of zeros.
+    let mut sparse = Csr::empty(300);
+    (0..n).for_each(|i| sparse.push_row(x.row(i).iter().enumerate().map(|(j, x)| (j as u32, *x))));
+    let wide = Rows::from(&sparse);
+    for (metric, kind) in
+        [(MetricChoice::Diagonal, "diagonal"), (MetricChoice::Full, "leading"), (MetricChoice::Full, "added")]
+    {
         let auto =
             Auto { metric, features: Some(16), lambda: Lambda::Given { value: 1e-3 }, ..Auto::default() };
-        let model = auto.fit(&engine(1), &(&x, &y)).unwrap();
+        let rows = if kind == "added" { wide } else { Rows::from(&x) };
+        let targets = Matrix::new(n, 1, y.clone()).unwrap();
+        let arrays = Arrays::new(rows, targets.view(), None, Target::Numbers { outputs: 1 }).unwrap();
+        let model = auto.fit(&engine(1), &arrays).unwrap();
         let bytes = model.to_bytes().unwrap();
         assert!(Model::from_bytes(&bytes).is_ok());
+        let kept = [("\"kept\":", "\"kept\":9"), ("\"kept\":", "\"kept\":184467440737095516")];
         let told = format!("\"kind\":\"{kind}\"");
         for (from, to) in [
             ("\"directions\":", "\"directions\":9"),
             ("\"directions\":", "\"directions\":184467440737095516"),
             (&told, "\"kind\":\"full\""),
             (&told, "\"kind\":\"other\""),
-        ] {
+        ]
+        .into_iter()
+        .chain(kept.into_iter().filter(|_| kind != "diagonal"))
+        {
             let error = Model::from_bytes(&forged(&bytes, from, to)).unwrap_err();
             assert!(matches!(error, Error::ModelFile(_) | Error::Memory { .. }), "{from} → {to}: {error}");
         }

@@ -37,6 +37,7 @@ mod losses;
 mod maps;
 mod metric;
 mod metric_search;
+mod metric_wide;
 mod oracle;
 mod passes;
 mod projections;

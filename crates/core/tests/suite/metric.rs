@@ -378,7 +378,7 @@ fn what_cannot_be_is_refused() {
         let told = fit(Auto { kernel: given(kernel), metric: MetricChoice::Full, ..Auto::default() });
         assert!(told.contains("mixes columns") && told.contains("diagonal"), "{kernel}: {told}");
     }
-    let path = |steps| MetricChoice::Learned(MetricPath { features: 64, steps });
+    let path = |steps| MetricChoice::Learned(MetricPath { features: 64, landmarks: false, steps });
     let told = fit(Auto { metric: path(vec![MetricStep::Columns { columns: vec![3] }]), ..Auto::default() });
     assert!(told.contains("columns"), "{told}");
     let stretch = Stretch { form: Form::Full, power: 0.5, shrinkage: 0.0 };

@@ -160,7 +160,7 @@ fn encoded_rows_take_what_they_hold() {
     let stretch = |form| Stretch { form, power: 0.5, shrinkage: 0.01 };
     let learnt = |form| {
         let steps = vec![MetricStep::Gradients { factor: 1.0, lambda: 1e-3, stretch: stretch(form) }];
-        let metric = MetricChoice::Learned(MetricPath { features: 32, steps });
+        let metric = MetricChoice::Learned(MetricPath { features: 32, landmarks: false, steps });
         Auto { kernel: KernelChoice::Given(Kernel::gaussian(2.0)), ..auto(metric) }
     };
     let model = learnt(Form::Full).fit(&engine(2), &(&x, &y)).unwrap();
@@ -217,7 +217,15 @@ fn plans_know_which_metrics_there_are() {
         let engine = EngineSpec { memory_limit: Some(limit), ..EngineSpec::default() }.build();
         auto.forecast(&engine, shape, &machine, 0.0)
     };
-    assert!(matches!(forecast(&auto(MetricChoice::Full), &wide, 1 << 34), Err(Error::Unsupported { .. })));
+    let stretch = Stretch { form: Form::Full, power: 0.5, shrinkage: 0.01 };
+    let steps = vec![MetricStep::Gradients { factor: 1.0, lambda: 1e-3, stretch }];
+    let mixed = MetricChoice::Learned(MetricPath { features: 32, landmarks: true, steps });
+    assert!(matches!(forecast(&auto(mixed), &wide, 1 << 34), Err(Error::Unsupported { .. })));
+    // Leading directions take time, and no d².
+    let of_wide = |metric| forecast(&auto(metric), &wide, 1 << 34).unwrap();
+    let (with, without) = (of_wide(MetricChoice::Full), of_wide(MetricChoice::None));
+    assert!(with.search > without.search && with.search_bytes > without.search_bytes);
+    assert!(with.search_bytes < 1 << 30, "{}", with.search_bytes);
     let (small, large) = (Shape { inputs: 600, ..shape(20_000) }, 1 << 34);
     let little = 100 << 20;
     assert!(matches!(forecast(&auto(MetricChoice::Full), &small, little), Err(Error::Memory { .. })));

@@ -3,7 +3,7 @@
 use super::learner::Learner;
 use super::{Auto, KernelChoice, MetricChoice, Sizes, metric};
 use crate::certify::capacity;
-use crate::encode::Form;
+use crate::encode::{ADDED, Form};
 use crate::learn::tune::{Outlook, search_bytes, search_seconds};
 use crate::plan::{Cost, Forecast, Machine, Phase};
 use crate::source::{Source, entries_of_a_row};
@@ -62,8 +62,12 @@ impl Auto {
 
     /// Multiply-adds to stretch a row in all passes but the first, which finds how: of a metric that is known, or asked for, to mix columns.
     fn to_stretch_a_row(&self, source: &dyn Source, cost: &Cost) -> f64 {
-        let columns = source.input_dim() as f64;
-        if self.metric.mixes() { columns * columns * f64::from(cost.passes.saturating_sub(1)) } else { 0.0 }
+        if !self.metric.mixes() {
+            return 0.0;
+        }
+        let (columns, entries) = (source.input_dim() as f64, entries_of_a_row(source) as f64);
+        let once = if self.mixes(source) { columns * columns } else { entries * ADDED as f64 };
+        once * f64::from(cost.passes.saturating_sub(1))
     }
 
     /// What a learner's fit will take, rows being stretched for it.
@@ -95,20 +99,36 @@ impl Auto {
         let columns = source.input_dim();
         let is_stretched = matches!(self.metric, MetricChoice::Learned(_)) || self.may_be_stretched(columns);
         let blocks = u64::from(self.standardise) + u64::from(is_stretched);
-        let is_mixed = is_stretched && self.mixes(source);
-        let root =
-            if is_mixed { 24u64.saturating_mul((columns as u64).saturating_mul(columns as u64)) } else { 0 };
-        sample.saturating_add(blocks.saturating_mul(scaled)).saturating_add(root)
+        let forms = if is_stretched { self.forms(source) } else { &[] };
+        let numbers = |form: &Form| match form {
+            Form::Diagonal => 0,
+            Form::Full => 24u64.saturating_mul((columns as u64).saturating_mul(columns as u64)),
+            Form::Leading => 8 * (ADDED as u64).saturating_mul(columns as u64 + 2 * rows.min(BLOCK as u64)),
+        };
+        let root = forms.iter().map(numbers).max().unwrap_or(0);
+        // A metric of wide rows is learnt from others.
+        let more = if is_stretched && metric::are_wide(columns, source.stored_entries().is_some()) {
+            16 * entries(rows.min(metric::wide_rows(entries_of_a_row(source))))
+        } else {
+            0
+        };
+        sample.saturating_add(more).saturating_add(blocks.saturating_mul(scaled)).saturating_add(root)
     }
 
-    /// Whether a metric of these rows may mix columns.
+    fn forms(&self, source: &dyn Source) -> &'static [Form] {
+        self.metric.forms(source.input_dim(), source.stored_entries().is_some())
+    }
+
+    /// Whether a metric of these rows may mix all columns.
     fn mixes(&self, source: &dyn Source) -> bool {
-        self.metric.forms(source.input_dim(), source.stored_entries().is_some()).contains(&Form::Full)
+        self.forms(source).contains(&Form::Full)
     }
 
     /// The shape of the search for a metric among so many rows.
     fn metric_size(&self, source: &dyn Source, rows: u64) -> metric::Size {
-        let sampled = rows.min(self.sampled(source) as u64);
+        let wide = metric::are_wide(source.input_dim(), source.stored_entries().is_some());
+        let most = if wide { metric::wide_rows(entries_of_a_row(source)) } else { self.sampled(source) as u64 };
+        let sampled = rows.min(most);
         metric::Size {
             sampled,
             rows: metric::rows_fitted(sampled),
@@ -116,6 +136,7 @@ impl Auto {
             outputs: source.target().outputs(),
             entries: source.stored_entries().map(|_| entries_of_a_row(source)),
             mixes: self.mixes(source),
+            wide,
         }
     }
 

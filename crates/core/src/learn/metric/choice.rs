@@ -5,14 +5,19 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use super::ground::{GLANCE, WHOLE};
+use super::ground::{GLANCE, WHOLE, slopes};
 use crate::encode::{Form, Stretch};
 use crate::plan::{Machine, cubic};
 use crate::{Error, Result};
 
-/// Columns up to which they are mixed: of dense rows, and of sparse ones, which are filled by that.
+/// Columns up to which all are mixed: of dense rows, and of sparse ones, which are filled by that.
 const MIXED: usize = 1024;
 const MIXED_SPARSE: usize = 256;
+
+/// Whether rows have too many columns for a matrix of all of them: fits are at landmarks then, whose gradients lie where the rows do, and leading directions are added to rows.
+pub(in crate::learn) fn are_wide(columns: usize, are_sparse: bool) -> bool {
+    columns > if are_sparse { MIXED_SPARSE } else { MIXED }
+}
 
 /// Which metric rows are compared in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,7 +30,7 @@ pub enum MetricChoice {
     Auto,
     /// A learnt factor for each column.
     Diagonal,
-    /// A learnt matrix.
+    /// A learnt matrix; its leading directions where rows have too many columns for all of it, more than 1,024, or 256 of sparse rows.
     Full,
     /// Learnt in these steps.
     Learned(MetricPath),
@@ -37,6 +42,9 @@ pub enum MetricChoice {
 pub struct MetricPath {
     /// Features of the fits.
     pub features: usize,
+    /// Whether these are kernel values at landmarks, in place of Fourier features.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub landmarks: bool,
     /// One after another.
     pub steps: Vec<MetricStep>,
 }
@@ -99,23 +107,26 @@ impl MetricChoice {
     pub(in crate::learn) fn mixes(&self) -> bool {
         match self {
             MetricChoice::Full => true,
-            MetricChoice::Learned(path) => path.form() == Form::Full,
+            MetricChoice::Learned(path) => path.form() != Form::Diagonal,
             MetricChoice::None | MetricChoice::Auto | MetricChoice::Diagonal => false,
         }
     }
 
     /// What was given is in order for rows of so many columns.
     pub(in crate::learn) fn check(&self, columns: usize) -> Result<()> {
-        if self.mixes() && columns > MIXED {
+        let MetricChoice::Learned(path) = self else { return Ok(()) };
+        if path.form() == Form::Full && columns > MIXED {
             return Err(Error::Unsupported {
-                what: format!("a full metric of {columns} columns"),
+                what: format!("a metric that mixes all of {columns} columns"),
                 reason: "it takes time with their cube, and is for 1,024 at most",
-                instead: "use a diagonal one",
+                instead: "use steps of form leading or diagonal",
             });
         }
-        let MetricChoice::Learned(path) = self else { return Ok(()) };
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
-        let MetricPath { features, steps } = path;
+        let MetricPath { features, landmarks, steps } = path;
+        if path.form() == Form::Leading && !landmarks {
+            return wrong("landmarks", "true where the form of steps is leading", landmarks.to_string());
+        }
         if !(2..=WHOLE.0).contains(features) || features % 2 == 1 {
             return wrong("features", "even and at most 1024, of the metric's fits", features.to_string());
         }
@@ -157,7 +168,10 @@ impl MetricChoice {
         let fit = |features: usize, most: usize| {
             let n = size.rows.min(most) as f64;
             let d = (features as f64).min(n / 2.0);
-            n * d / rates.features + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
+            // Kernel values at landmarks, and their whitening.
+            let entries = size.entries.map_or(size.columns as f64, |entries| entries as f64);
+            let made = if size.wide { n * d * (entries + d / 2.0) / rates.products } else { n * d / rates.features };
+            made + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
         };
         match self {
             MetricChoice::None => None,
@@ -179,7 +193,12 @@ impl MetricChoice {
         let half = WHOLE.0 as f64 / 2.0;
         let entries = if size.mixes { d } else { size.entries.map_or(d, |entries| entries as f64) };
         let stretched = if size.mixes { n * d * d } else { 0.0 };
-        let slopes = 0.5 * n.min(4096.0) * half * d * t;
+        // At landmarks there are kernel values, and as many products again for each output.
+        let slopes = if size.wide {
+            n.min(slopes(size.columns) as f64) * 2.0 * half * d * (1.0 + t)
+        } else {
+            0.5 * n.min(slopes(size.columns) as f64) * half * d * t
+        };
         // One thread finds eigenvectors, at an eighth of the speed of products.
         let vectors = if size.mixes { 8.0 * 4.0 * d * d * d } else { 0.0 };
         let compared = 30.0 * n * entries * WHOLE.0 as f64;
@@ -187,15 +206,14 @@ impl MetricChoice {
     }
 
     /// What of M may be used, in the order of trying.
-    pub(in crate::learn) fn forms(&self, columns: usize, is_sparse: bool) -> &'static [Form] {
-        let most = if is_sparse { MIXED_SPARSE } else { MIXED };
-        match self {
-            MetricChoice::Diagonal => &[Form::Diagonal],
-            MetricChoice::Full => &[Form::Full],
-            MetricChoice::Learned(path) if path.form() == Form::Diagonal => &[Form::Diagonal],
-            MetricChoice::Learned(_) => &[Form::Full],
-            _ if columns > most => &[Form::Diagonal],
-            _ => &[Form::Full, Form::Diagonal],
+    pub(in crate::learn) fn forms(&self, columns: usize, are_sparse: bool) -> &'static [Form] {
+        let form = if let MetricChoice::Learned(path) = self { Some(path.form()) } else { None };
+        match (self, form, are_wide(columns, are_sparse)) {
+            (MetricChoice::Diagonal, ..) | (_, Some(Form::Diagonal), _) => &[Form::Diagonal],
+            (_, Some(Form::Full), _) | (MetricChoice::Full, _, false) => &[Form::Full],
+            (_, Some(Form::Leading), _) | (MetricChoice::Full, _, true) => &[Form::Leading],
+            (_, None, true) => &[Form::Leading, Form::Diagonal],
+            (_, None, false) => &[Form::Full, Form::Diagonal],
         }
     }
 }

@@ -9,11 +9,11 @@ use super::judged::{Judged, gained, wrong};
 use crate::encode::Metric;
 use crate::engine::Check;
 use crate::learn::ridge::{GRID, Units};
-use crate::learn::tune::{Trial, anchored, features_of_turns, sides};
+use crate::learn::tune::{Family, Trial, anchored, features_of_turns, sides};
 use crate::solve::{Normal, Path, Solution};
 use crate::stat::{Gradients, Gram, Sample};
 use crate::sweep::BLOCK;
-use crate::{Engine, Event, Kernel, Loss, MapSpec, Matrix, OwnedRows, Result, Scalar};
+use crate::{Engine, Event, Kernel, Loss, Map, MapSpec, Matrix, OwnedRows, Result, Scalar};
 
 /// Features and rows of fits that a metric is learnt from and judged by, and of those that only compare families.
 pub(super) const WHOLE: (usize, usize) = (1024, 8192);
@@ -28,8 +28,10 @@ const JUDGED: usize = 512;
 /// Widths beyond which double precision is needed, in median distances.
 const WIDE: f64 = 1.2;
 
-/// Rows whose gradients are taken.
+/// Rows whose gradients are taken: at most, at least, and numbers of their gradients between.
 const SLOPES: usize = 4096;
+const FEWEST_SLOPES: usize = 512;
+const NUMBERS: usize = 1 << 24;
 
 /// Rows of a sample, in parts.
 pub(super) struct Ground<'a> {
@@ -40,6 +42,8 @@ pub(super) struct Ground<'a> {
     pub(super) seed: u64,
     /// Features of a fit.
     pub(super) features: usize,
+    /// Whether a metric is learnt from kernel values at landmarks.
+    pub(super) landmarks: bool,
     /// λ, where it is given.
     pub(super) lambda: Option<f64>,
     /// Widths up to which features are compared in single precision, as parts of the median distance.
@@ -111,6 +115,7 @@ impl<'a> Ground<'a> {
             weights,
             seed,
             features,
+            landmarks: false,
             lambda: None,
             single: WIDE,
             judges: judges(count),
@@ -149,13 +154,12 @@ impl<'a> Ground<'a> {
         (0..self.weights.len()).filter(|&i| without.is_none_or(|part| !self.is_in(i, part))).collect()
     }
 
-    /// Rows stretched, for Fourier features of a kernel at the median distance of rows that are seen.
-    pub(super) fn stretched(
-        &self,
-        metric: Option<&Metric>,
-        unit: Kernel,
-        without: Option<usize>,
-    ) -> Result<Stretched> {
+    /// Rows stretched, for the fit that gradients are taken of: Gaussian, of the median distance of rows that are seen.
+    pub(super) fn stretched(&self, metric: Option<&Metric>, without: Option<usize>) -> Result<Stretched> {
+        let unit = Family::Gaussian.unit();
+        if self.landmarks {
+            return self.at_landmarks(metric, Placed::Median(unit), without);
+        }
         let rows = self.moved(metric)?;
         let anchor = self.anchored(unit, &rows, without);
         let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
@@ -166,7 +170,7 @@ impl<'a> Ground<'a> {
         Ok(Stretched { anchor, rows, made: Made::Turns(turns), without })
     }
 
-    /// The same for kernel values at some of the rows that are seen: nearer to a kernel with heavy tails than as many Fourier features.
+    /// Rows stretched, for kernel values at some of those that are seen: nearer to a kernel with heavy tails than as many Fourier features.
     pub(super) fn at_landmarks(
         &self,
         metric: Option<&Metric>,
@@ -203,10 +207,22 @@ impl<'a> Ground<'a> {
             Made::Turns(turns) => {
                 Ok(self.engine.install(|| features_of_turns(turns, 0..turns.rows(), factor)))
             }
+            Made::Landmarks(_) => {
+                self.map(stretched, factor)?.transform(&self.engine.quiet(), &stretched.rows.view())
+            }
+        }
+    }
+
+    /// The map of these features.
+    fn map(&self, stretched: &Stretched, factor: f64) -> Result<Map> {
+        let kernel = stretched.kernel(factor);
+        match &stretched.made {
+            Made::Turns(_) => {
+                let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(kernel) };
+                self.engine.install(|| spec.build(stretched.rows.view().columns()))
+            }
             Made::Landmarks(landmarks) => {
-                let spec = MapSpec::landmarks(stretched.kernel(factor));
-                let map = spec.fit_at(&self.engine.quiet(), &landmarks.view())?;
-                map.transform(&self.engine.quiet(), &stretched.rows.view())
+                MapSpec::landmarks(kernel).fit_at(&self.engine.quiet(), &landmarks.view())
             }
         }
     }
@@ -306,22 +322,28 @@ impl<'a> Ground<'a> {
         at: Setting,
         mut gradients: Gradients,
     ) -> Result<Gradients> {
+        let rows = stretched.rows.view();
+        let mut seen = self.seen(stretched.without);
+        seen.truncate(slopes(rows.columns()));
+        let (chosen, weight) = (rows.taken(&seen), |i: usize| self.weights[seen[i]]);
+        let map = self.map(stretched, at.factor)?;
         let z = self.features(stretched, at.factor)?;
         let Solution { coefficients, .. } = self.fit(&z, at.lambda, stretched.without)?;
+        let Made::Turns(_) = stretched.made else {
+            let coefficients = Matrix::from_fn(coefficients.columns(), z.columns(), |o, j| coefficients.row(j)[o]);
+            let back = |slopes| if let Some(metric) = metric { metric.back(slopes) } else { slopes };
+            let rows = chosen.view();
+            let absorb = || gradients.absorb_of(&map, &coefficients, &rows, weight, back);
+            // They are sums of differences of rows: nothing is to be taken out.
+            return self.engine.install(absorb).map(|()| gradients);
+        };
         let half = z.columns() / 2;
         // Cosines first, then sines; a map has them in pairs.
         let pairs = Matrix::from_fn(coefficients.columns(), 2 * half, |o, j| {
             coefficients.row(j / 2 + half * (j % 2))[o]
         });
-        let kernel = stretched.kernel(at.factor);
-        let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(kernel) };
-        let mut seen = self.seen(stretched.without);
-        seen.truncate(SLOPES);
         self.engine.install(|| {
-            let rows = stretched.rows.view();
-            let map = spec.build(rows.columns())?;
-            let chosen = rows.taken(&seen);
-            gradients.absorb(&map, &pairs, &chosen.view(), |i| self.weights[seen[i]])?;
+            gradients.absorb(&map, &pairs, &chosen.view(), weight)?;
             if let Some(metric) = metric {
                 metric.pull_back(&mut gradients);
             }
@@ -352,6 +374,11 @@ impl<'a> Ground<'a> {
         }
         Ok(errors)
     }
+}
+
+/// Rows whose gradients are taken, of so many columns.
+pub(super) fn slopes(columns: usize) -> usize {
+    (NUMBERS / columns.max(1)).clamp(FEWEST_SLOPES, SLOPES)
 }
 
 /// Parts that judge, in turn.

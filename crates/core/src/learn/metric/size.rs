@@ -6,10 +6,12 @@
 //! a fit         12·n·D + 72·D² + 8·d·D            features in double and single precision, sums and what is made of them, frequencies
 //! gradients     j·8d² + 32d² + 32·max(2²⁰, 16dt)  M of each part that judges, a decomposition, slopes of a piece of rows
 //! ```
-//! of n rows with e entries, r bytes once stretched, d columns, t targets; d² only where columns are mixed.
+//! of n rows with e entries, r bytes once stretched, d columns, t targets; d² only where all columns are mixed. Of wide rows a few directions are added to each: phases are landmarks, 8·d·D numbers
+//! or fewer, frequencies are landmarks as they are and as products need them, and M is known by 64 columns, which are held three times over.
 
 use super::ground::{WHOLE, judges};
-use crate::stat::piece_bytes;
+use crate::encode::ADDED;
+use crate::stat::{TESTS, piece_bytes};
 
 /// Features of a fit at least.
 const FEWEST: usize = 32;
@@ -27,8 +29,10 @@ pub(in crate::learn) struct Size {
     pub(in crate::learn) outputs: usize,
     /// Entries of a row that are stored, where zeros are not.
     pub(in crate::learn) entries: Option<u64>,
-    /// Whether columns may be mixed, which fills rows.
+    /// Whether all columns may be mixed, which fills rows.
     pub(in crate::learn) mixes: bool,
+    /// Whether there are too many for that.
+    pub(in crate::learn) wide: bool,
 }
 
 impl Size {
@@ -53,8 +57,11 @@ impl Size {
         let judges = judges(self.rows) as u64;
         let squares = if self.mixes { 8 * d.saturating_mul(d) } else { 0 };
         let rows = (32 * self.sampled).saturating_mul(entries) + 3 * n * (row + 8 * t);
-        let metrics = HELD * judges * (n * (4 * features + row) + 2 * squares);
-        let fit = 12 * n * features + 72 * features * features + 8 * d * features;
-        rows + metrics + fit + (judges + 4) * squares + piece_bytes(self.columns, self.outputs)
+        let made = if self.wide { features * row + 8 * ADDED as u64 * (2 * n + d) } else { 4 * n * features };
+        let metrics = HELD * judges * (made + n * row + 2 * squares);
+        let frequencies = if self.wide { 4 } else { 1 } * 8 * d * features;
+        let fit = 12 * n * features + 72 * features * features + frequencies;
+        let known = if self.wide { (judges + 3) * 2 * 8 * TESTS as u64 * d } else { (judges + 4) * squares };
+        rows + metrics + fit + known + piece_bytes(self.columns, self.outputs)
     }
 }

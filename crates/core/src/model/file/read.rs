@@ -13,6 +13,19 @@ use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
 
+impl Meta {
+    /// Columns of the source: those of the map's rows without the ones that a metric adds.
+    fn source_columns(&self) -> Result<usize> {
+        let Some(MetricMeta { root: RootMeta::Added { kept, .. }, .. }) = self.metric else {
+            return Ok(self.input_dim);
+        };
+        let columns = self.input_dim.checked_sub(kept).filter(|columns| *columns > 0);
+        columns.ok_or_else(|| {
+            FileError::Mismatch { what: "columns beyond the added ones", expected: kept + 1, found: self.input_dim }.into()
+        })
+    }
+}
+
 /// A file that is being read.
 pub(super) struct File<'a> {
     pub(super) tensors: SafeTensors<'a>,
@@ -208,22 +221,23 @@ impl<'a> File<'a> {
     }
 
     fn encoder(&self, meta: &Meta) -> Result<Encoder> {
+        let width = meta.source_columns()?;
         let columns = match &meta.columns {
-            ColumnsMeta::Unnamed => Columns::Unnamed { count: meta.input_dim },
+            ColumnsMeta::Unnamed => Columns::Unnamed { count: width },
             ColumnsMeta::Named => {
-                Columns::Named { names: self.names("columns.bytes", "columns.ends", meta.input_dim)? }
+                Columns::Named { names: self.names("columns.bytes", "columns.ends", width)? }
             }
-            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: meta.input_dim },
-            ColumnsMeta::Texts { numbers, sequences } => self.texts(meta, *numbers, sequences)?,
+            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: width },
+            ColumnsMeta::Texts { numbers, sequences } => self.texts(width, *numbers, sequences)?,
         };
-        let mut encoder = Encoder::identity(meta.input_dim).with_columns(columns);
+        let mut encoder = Encoder::identity(width).with_columns(columns);
         if let Some(metric) = meta.metric {
-            encoder = encoder.with_metric(self.metric(metric, meta.input_dim)?);
+            encoder = encoder.with_metric(self.metric(metric, width)?);
         }
         if !meta.scaled {
             return Ok(encoder);
         }
-        let factor = self.numbers("scaling.factor", &[meta.input_dim])?;
+        let factor = self.numbers("scaling.factor", &[width])?;
         // What texts are hashed to is not shifted.
         let shifted = encoder.columns().scaled();
         let shift = if meta.shifted { self.numbers("scaling.shift", &[shifted])? } else { Vec::new() };
@@ -254,6 +268,10 @@ impl<'a> File<'a> {
                 let extra = self.numbers("metric.extra", &[kept])?;
                 Root::leading(floor, extra, self.matrix("metric.vectors", kept, columns)?)
             }
+            RootMeta::Added { kept, floor } => {
+                positive("metric.floor", &[floor])?;
+                Root::Added { floor, along: self.matrix("metric.along", columns, kept)? }
+            }
         };
         let importances = self.numbers("metric.importances", &[columns])?;
         let shares = self.numbers("metric.shares", &[meta.directions])?;
@@ -264,12 +282,12 @@ impl<'a> File<'a> {
     }
 
     /// Numbers and texts that fill the columns, with the counts of texts for tf–idf.
-    fn texts(&self, meta: &Meta, numbers: usize, sequences: &[Sequence]) -> Result<Columns> {
+    fn texts(&self, width: usize, numbers: usize, sequences: &[Sequence]) -> Result<Columns> {
         let mismatch = |what, expected, found| Error::from(FileError::Mismatch { what, expected, found });
         sequences.iter().try_for_each(Sequence::validate)?;
         let columns = sequences.iter().fold(numbers, |sum, sequence| sum.saturating_add(sequence.width));
-        if columns != meta.input_dim {
-            return Err(mismatch("columns", meta.input_dim, columns));
+        if columns != width {
+            return Err(mismatch("columns", width, columns));
         }
         let names = self.names("columns.bytes", "columns.ends", numbers.saturating_add(sequences.len()))?;
         let fitted = sequences.iter().filter(|sequence| sequence.tf_idf).count();

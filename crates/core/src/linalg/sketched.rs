@@ -1,0 +1,75 @@
+//! Leading eigenvectors of a positive semidefinite matrix that is known by its product with a few random vectors.
+//!
+//! ```text
+//! Y = MT,    M ≈ Y(TᵀY)⁻¹Yᵀ = EEᵀ,    E = YQD^(−½),    TᵀY = QDQᵀ            EᵀE = WSWᵀ:   values S, vectors EWS^(−½)
+//! ```
+//! Nyström's approximation, exact if M has no more directions than T has columns; where it has, about as far from M as what is left of M beyond half of them (Tropp, Yurtsever, Udell & Cevher 2017).
+//! Y is a sum over rows, like M, of r·d numbers in place of d².
+
+use super::{multiply, symmetric_eigen};
+use crate::{Matrix, Result};
+
+/// A part of the largest eigenvalue below which there is nothing but rounding.
+const NOTHING: f64 = 1e-11;
+
+/// Eigenvalues in descending order, and one row for each eigenvector, its largest entry positive, by T and MT; as many as are there.
+pub(crate) fn sketched_eigen(tests: &Matrix<f64>, products: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+    let (d, r) = (tests.rows(), tests.columns());
+    let core = multiply(&transposed(tests), products);
+    let core = Matrix::from_fn(r, r, |i, j| 0.5 * (core.row(i)[j] + core.row(j)[i]));
+    let (values, vectors) = symmetric_eigen(&core)?;
+    let known = above(&values);
+    let scaled = Matrix::from_fn(r, known, |i, k| vectors.row(k)[i] / values[k].sqrt());
+    let factor = multiply(products, &scaled);
+    let (values, vectors) = symmetric_eigen(&multiply(&transposed(&factor), &factor))?;
+    let known = above(&values);
+    let scaled = Matrix::from_fn(factor.columns(), known, |i, k| vectors.row(k)[i] / values[k].sqrt());
+    let vectors = transposed(&multiply(&factor, &scaled));
+    let signs: Vec<f64> = (0..known).map(|k| largest(vectors.row(k)).signum()).collect();
+    let signed = |k: usize, j: usize| signs[k] * vectors.row(k)[j];
+    Ok((values[..known].to_vec(), Matrix::from_fn(known, d, signed)))
+}
+
+/// How many values, in descending order, are more than rounding.
+fn above(values: &[f64]) -> usize {
+    let least = NOTHING * values.first().copied().unwrap_or(0.0);
+    values.iter().take_while(|value| **value > least).count()
+}
+
+/// The entry that is farthest from zero.
+fn largest(row: &[f64]) -> f64 {
+    row.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a })
+}
+
+fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(matrix.columns(), matrix.rows(), |i, j| matrix.row(j)[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Absolute, Relative, assert_close, normals};
+
+    /// As many directions as tests, or fewer: exact. Nothing at all: no directions.
+    #[test]
+    fn what_has_few_directions_is_known() {
+        let (d, r) = (40, 8);
+        for rank in [0, 1, 5, 8] {
+            let b = Matrix::new(d, rank, normals(d, rank, 3)).unwrap();
+            let m = Matrix::from_fn(d, d, |i, j| b.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum());
+            let tests = Matrix::new(d, r, normals(d, r, 4)).unwrap();
+            let (values, vectors) = sketched_eigen(&tests, &multiply(&m, &tests)).unwrap();
+            assert_eq!(values.len(), rank);
+            let (expected, known) = symmetric_eigen(&m).unwrap();
+            assert_close(&values, &expected[..rank], Relative(1e-9));
+            for k in 0..rank {
+                for l in 0..rank {
+                    let dot: f64 = vectors.row(k).iter().zip(vectors.row(l)).map(|(a, b)| a * b).sum();
+                    assert_close(&[dot], &[if k == l { 1.0 } else { 0.0 }], Absolute(1e-9));
+                }
+                let along: f64 = vectors.row(k).iter().zip(known.row(k)).map(|(a, b)| a * b).sum();
+                assert_close(&[along.abs()], &[1.0], Absolute(1e-9));
+            }
+        }
+    }
+}
