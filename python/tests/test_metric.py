@@ -98,3 +98,25 @@ def test_a_plan_knows_of_the_search(slanted):
     # In bytes: seconds are of rates that each call measures anew, and other work moves these.
     without, with_it = (KernelRegressor(metric=metric).plan(*slanted).peak_bytes for metric in ["none", "auto"])
     assert with_it > without
+
+
+def test_wide_sparse_rows_have_directions_added(tmp_path):
+    """Of 300 words a hundred go with z and a hundred against it: one column that says so is added, and zeros stay zero."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=700)
+    sign = np.array([1, -1, 0] * 100)
+    often = np.where(sign == 0, 0.1, 1 / (1 + np.exp(2 - z[:, None] * sign)))
+    X = sp.csr_matrix((rng.random((700, 300)) < often).astype(np.float64))
+    y = np.sin(1.5 * z)
+    model = KernelRegressor("gaussian", n_components=128, metric="full", standardize=False).fit(X[:600], y[:600])
+    added = model.metric_.shape[1] - 300
+    assert sp.issparse(model.metric_) and 1 <= added <= 16
+    encoded = model.encode(X)
+    assert sp.issparse(encoded) and encoded.nnz == X.nnz + 700 * added
+    np.testing.assert_allclose(encoded.toarray(), (X @ model.metric_).toarray(), atol=1e-12)
+    assert abs(model.metric_directions_[0] @ sign) / np.sqrt(200) > 0.8
+    model.save(tmp_path / "wide.bochner")
+    loaded = KernelRegressor.load(tmp_path / "wide.bochner")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.metric_.toarray(), model.metric_.toarray())
+    assert loaded.metric == "full" and pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

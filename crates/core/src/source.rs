@@ -270,10 +270,8 @@ fn check_finite<T: Scalar>(rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
 /// Refuses shapes that differ from what the source said, what is not finite, weights below zero and classes that do not exist.
 pub(crate) fn check(batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
     let count = batch.rows.count();
-    let widths = [
-        (source.input_dim(), batch.rows.columns()),
-        (source.content_dim(), batch.content.columns()),
-    ];
+    let widths =
+        [(source.input_dim(), batch.rows.columns()), (source.content_dim(), batch.content.columns())];
     if let Some(&(expected, found)) = widths.iter().find(|(expected, found)| expected != found) {
         return Err(Error::ColumnCount { expected, found });
     }

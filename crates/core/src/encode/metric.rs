@@ -491,3 +491,38 @@ fn saturated<T: Scalar>(value: f64) -> T {
     let most = if size_of::<T>() == 4 { f64::from(f32::MAX) } else { f64::MAX };
     T::from_f64(if value.is_nan() { 0.0 } else { value.clamp(-most, most) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kernel, MapSpec};
+    use bochner_testkit::{Absolute, assert_close, normals};
+
+    /// A function of rows that a metric gives changes with the rows that it takes by what these become: ∂f/∂xⱼ = ∇f′·(eⱼ)′.
+    #[test]
+    fn gradients_go_back_the_way_that_rows_came() {
+        let d = 70;
+        let map = MapSpec::auto(Kernel::Linear).build(d).unwrap();
+        let (coefficients, row) = (Matrix::new(3, d, normals(3, d, 9)).unwrap(), Matrix::<f64>::zeros(1, d));
+        let units = Matrix::from_fn(d, d, |i, j| f64::from(u8::from(i == j)));
+        for (form, nothing, power) in [
+            (Form::Diagonal, Gradients::diagonal(d), 0.5),
+            (Form::Full, Gradients::full(d), 0.5),
+            (Form::Leading, Gradients::leading(d, 1), 0.5),
+            (Form::Leading, Gradients::leading(d, 1), 0.25),
+        ] {
+            let mut seen = nothing;
+            seen.absorb(&map, &coefficients, &Rows::from(&row), |_| 1.0).unwrap();
+            let metric = Metric::new(&seen, Stretch { form, power, shrinkage: 0.01 }).unwrap().unwrap();
+            let slopes = Matrix::new(2, metric.width(), normals(2, metric.width(), 3)).unwrap();
+            let OwnedRows::Dense(given) = metric.rows(&Rows::from(&units)) else { panic!("dense rows") };
+            let back = metric.back(slopes.clone());
+            for i in 0..2 {
+                let along =
+                    |j: usize| slopes.row(i).iter().zip(given.row(j)).map(|(a, b)| a * b).sum::<f64>();
+                let expected: Vec<f64> = (0..d).map(along).collect();
+                assert_close(back.row(i), &expected, Absolute(1e-10));
+            }
+        }
+    }
+}

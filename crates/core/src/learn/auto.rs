@@ -528,7 +528,11 @@ impl Auto {
     }
 
     /// The first pass: how columns are scaled, if they are, a sample of the scaled rows, and one that a metric is learnt from where rows are wide.
-    fn look(&self, engine: &Engine, source: &dyn Source) -> Result<(Option<Scaling>, Sample, Option<Sample>)> {
+    fn look(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+    ) -> Result<(Option<Scaling>, Sample, Option<Sample>)> {
         let columns = source.input_dim();
         let is_stretched = matches!(self.metric, MetricChoice::Learned(_)) || self.may_be_stretched(columns);
         let ((moments, sample), wide) = sweep(

@@ -268,7 +268,8 @@ impl Landmarks {
         let against = self.against.get(|| {
             let landmarks = convert::<T>(&self.rows);
             // The kernel was one for these rows when they were chosen.
-            Against::new(kernel, &Rows::from(&landmarks)).unwrap_or_else(|_| Against::nothing(self.rows.rows()))
+            Against::new(kernel, &Rows::from(&landmarks))
+                .unwrap_or_else(|_| Against::nothing(self.rows.rows()))
         });
         against.fill(rows, out);
     }

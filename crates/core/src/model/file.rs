@@ -251,9 +251,7 @@ impl Model {
                     Root::Leading { floor, extra, .. } => {
                         RootMeta::Leading { kept: extra.len(), floor: *floor }
                     }
-                    Root::Added { floor, along } => {
-                        RootMeta::Added { kept: along.columns(), floor: *floor }
-                    }
+                    Root::Added { floor, along } => RootMeta::Added { kept: along.columns(), floor: *floor },
                 },
                 directions: metric.shares().len(),
             }),

@@ -40,7 +40,11 @@ enum Sums {
     Full(Vec<f64>),
     Diagonal(Vec<f64>),
     /// T and MT, d×TESTS.
-    Leading { diagonal: Vec<f64>, tests: Matrix<f64>, products: Matrix<f64> },
+    Leading {
+        diagonal: Vec<f64>,
+        tests: Matrix<f64>,
+        products: Matrix<f64>,
+    },
 }
 
 impl Gradients {

@@ -2,8 +2,8 @@
 
 use bochner::model::file::FileError;
 use bochner::{
-    Arrays, Auto, Csr, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, MetricChoice,
-    Model, Ridge, Rows, Target,
+    Arrays, Auto, Csr, Engine, Error, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method,
+    MetricChoice, Model, Ridge, Rows, Target,
 };
 use bochner_testkit::normals;
 use proptest::prelude::*;

@@ -194,7 +194,7 @@ fn a_direction_of_three_hundred_words_is_found() {
         (squares.sum::<f64>() / found.rows() as f64).sqrt()
     };
     let (before, after) = (error(&plain, &new), error(&learnt, &new));
-    assert!(after < 0.9 * before && after < 1.1 * oracle, "{before} to {after}, {oracle} at best");
+    assert!(after < 0.6 * before && after < 1.2 * oracle, "{before} to {after}, {oracle} at best");
     // Whether words that do not matter are there, too, does not change much.
     let (mut importances, share) = ([0.0; 3], metric.importances());
     share.iter().enumerate().for_each(|(j, share)| importances[j % 3] += share);
@@ -242,7 +242,8 @@ fn added_columns_are_saved_and_replayed() {
 fn dense_rows_may_be_wide() {
     let (n, d) = (200, 1100);
     let (factors, loadings) = (normals(n, 4, 1), normals(4, d, 2));
-    let x = Matrix::from_fn(n, d, |i, j| (0..4).map(|k| factors[4 * i + k] * loadings[k * d + j]).sum::<f64>());
+    let x =
+        Matrix::from_fn(n, d, |i, j| (0..4).map(|k| factors[4 * i + k] * loadings[k * d + j]).sum::<f64>());
     let y: Vec<f64> = (0..n).map(|i| (2.0 * factors[4 * i]).sin()).collect();
     let with = |metric| Auto { features: Some(64), metric, ..Auto::default() };
     let model = with(MetricChoice::Full).fit(&engine(2), &(&x, &y)).unwrap();

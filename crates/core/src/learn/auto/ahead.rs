@@ -127,7 +127,8 @@ impl Auto {
     /// The shape of the search for a metric among so many rows.
     fn metric_size(&self, source: &dyn Source, rows: u64) -> metric::Size {
         let wide = metric::are_wide(source.input_dim(), source.stored_entries().is_some());
-        let most = if wide { metric::wide_rows(entries_of_a_row(source)) } else { self.sampled(source) as u64 };
+        let most =
+            if wide { metric::wide_rows(entries_of_a_row(source)) } else { self.sampled(source) as u64 };
         let sampled = rows.min(most);
         metric::Size {
             sampled,

@@ -170,7 +170,8 @@ impl MetricChoice {
             let d = (features as f64).min(n / 2.0);
             // Kernel values at landmarks, and their whitening.
             let entries = size.entries.map_or(size.columns as f64, |entries| entries as f64);
-            let made = if size.wide { n * d * (entries + d / 2.0) / rates.products } else { n * d / rates.features };
+            let made =
+                if size.wide { n * d * (entries + d / 2.0) / rates.products } else { n * d / rates.features };
             made + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
         };
         match self {

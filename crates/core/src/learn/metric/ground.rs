@@ -330,7 +330,8 @@ impl<'a> Ground<'a> {
         let z = self.features(stretched, at.factor)?;
         let Solution { coefficients, .. } = self.fit(&z, at.lambda, stretched.without)?;
         let Made::Turns(_) = stretched.made else {
-            let coefficients = Matrix::from_fn(coefficients.columns(), z.columns(), |o, j| coefficients.row(j)[o]);
+            let coefficients =
+                Matrix::from_fn(coefficients.columns(), z.columns(), |o, j| coefficients.row(j)[o]);
             let back = |slopes| if let Some(metric) = metric { metric.back(slopes) } else { slopes };
             let rows = chosen.view();
             let absorb = || gradients.absorb_of(&map, &coefficients, &rows, weight, back);

@@ -21,7 +21,12 @@ impl Meta {
         };
         let columns = self.input_dim.checked_sub(kept).filter(|columns| *columns > 0);
         columns.ok_or_else(|| {
-            FileError::Mismatch { what: "columns beyond the added ones", expected: kept + 1, found: self.input_dim }.into()
+            FileError::Mismatch {
+                what: "columns beyond the added ones",
+                expected: kept + 1,
+                found: self.input_dim,
+            }
+            .into()
         })
     }
 }
@@ -227,7 +232,7 @@ impl<'a> File<'a> {
             ColumnsMeta::Named => {
                 Columns::Named { names: self.names("columns.bytes", "columns.ends", width)? }
             }
-            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width: width },
+            ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width },
             ColumnsMeta::Texts { numbers, sequences } => self.texts(width, *numbers, sequences)?,
         };
         let mut encoder = Encoder::identity(width).with_columns(columns);
