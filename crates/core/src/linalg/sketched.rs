@@ -19,6 +19,9 @@ pub(crate) fn sketched_eigen(tests: &Matrix<f64>, products: &Matrix<f64>) -> Res
     let core = Matrix::from_fn(r, r, |i, j| 0.5 * (core.row(i)[j] + core.row(j)[i]));
     let (values, vectors) = symmetric_eigen(&core)?;
     let known = above(&values);
+    if known == 0 {
+        return Ok((Vec::new(), Matrix::zeros(0, d)));
+    }
     let scaled = Matrix::from_fn(r, known, |i, k| vectors.row(k)[i] / values[k].sqrt());
     let factor = multiply(products, &scaled);
     let (values, vectors) = symmetric_eigen(&multiply(&transposed(&factor), &factor))?;
