@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix, eye_array, hstack, issparse
+from scipy.sparse import csr_array, csr_matrix, hstack, identity, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -214,7 +214,7 @@ class KernelLearner(SavedModel):
             # What is not there has no attribute: meta-estimators ask for it.
             if isinstance(part, tuple):
                 factor, along = part
-                part = hstack([factor * eye_array(len(along)), csr_array(along)], format="csr")
+                part = csr_array(hstack([factor * identity(len(along)), csr_matrix(along)]))
             if part is not None:
                 setattr(self, name, part)
             elif name in vars(self) and name != "metric_":
@@ -255,8 +255,8 @@ class KernelLearner(SavedModel):
 
         Returns
         -------
-        X_encoded : {ndarray, csr_matrix} of shape (n_samples, n_features_in_), or wider by the columns that ``metric_`` adds
-            In the precision of the rows; sparse where they are and their zeros stay zero.
+        X_encoded : {ndarray, csr_matrix} of shape (n_samples, n_features_in_)
+            In the precision of the rows; sparse where they are and their zeros stay zero; with as many columns more as ``metric_`` adds.
         """
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
@@ -264,7 +264,7 @@ class KernelLearner(SavedModel):
         if not isinstance(encoded, tuple):
             return encoded
         ends, columns, values = encoded
-        return csr_matrix((values, columns, ends), shape=(len(ends) - 1, self.n_features_in_))
+        return csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._model.encoded_dim))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -112,8 +112,8 @@ class KernelRegressor(RegressorMixin, KernelLearner):
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     metric_ : {ndarray, csr_array} of shape (n_features_in_, n_features_in_) or (n_features_in_,), or None
-        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt. Sparse where the matrix adds columns,
-        at most 16, along the leading directions and leaves the others as they are: of more than 1,024 columns, or 256 of sparse rows.
+        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt. Sparse, and wider by at most 16 columns, where
+        leading directions are added to columns that are otherwise multiplied by one number: of more than 1,024 columns, or 256 of sparse rows.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
     metric_directions_ : ndarray of shape (n_directions, n_features_in_)
@@ -467,8 +467,8 @@ class KernelClassifier(Classifies, KernelLearner):
     plan_ : dict
         All that was settled before the fit, what was tried, and why ``n_components_`` is not larger.
     metric_ : {ndarray, csr_array} of shape (n_features_in_, n_features_in_) or (n_features_in_,), or None
-        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt. Sparse where the matrix adds columns,
-        at most 16, along the leading directions and leaves the others as they are: of more than 1,024 columns, or 256 of sparse rows.
+        The matrix by which scaled rows are multiplied, or the factors of their columns, where a metric was learnt. Sparse, and wider by at most 16 columns, where
+        leading directions are added to columns that are otherwise multiplied by one number: of more than 1,024 columns, or 256 of sparse rows.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
     metric_directions_ : ndarray of shape (n_directions, n_features_in_)

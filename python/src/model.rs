@@ -298,7 +298,13 @@ impl Model {
     /// Columns of the rows.
     #[getter]
     fn input_dim(&self) -> usize {
-        self.inner.map().input_dim()
+        self.inner.encoder().columns().count()
+    }
+
+    /// Columns of encoded rows: those, and what a metric adds.
+    #[getter]
+    fn encoded_dim(&self) -> usize {
+        self.inner.encoder().width()
     }
 
     /// D as it was asked for: landmarks may have given fewer.

@@ -117,6 +117,7 @@ def test_wide_sparse_rows_have_directions_added(tmp_path):
     assert abs(model.metric_directions_[0] @ sign) / np.sqrt(200) > 0.8
     model.save(tmp_path / "wide.bochner")
     loaded = KernelRegressor.load(tmp_path / "wide.bochner")
+    assert loaded.n_features_in_ == 300 and loaded.encode(X.toarray()).shape == (700, 300 + added)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     np.testing.assert_array_equal(loaded.metric_.toarray(), model.metric_.toarray())
     assert loaded.metric == "full" and pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()

@@ -527,11 +527,6 @@ impl<'a> AnyRows<'a> {
         with_rows!(self, rows => rows.columns())
     }
 
-    /// Whether zeros are not stored.
-    pub(crate) fn is_sparse(&self) -> bool {
-        matches!(self, AnyRows::F32(Rows::Sparse(_)) | AnyRows::F64(Rows::Sparse(_)))
-    }
-
     /// Whether both are views of the same entries.
     pub(crate) fn is_same(&self, other: &AnyRows<'_>) -> bool {
         fn same<T>(a: &Rows<'_, T>, b: &Rows<'_, T>) -> bool {

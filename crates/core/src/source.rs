@@ -95,6 +95,11 @@ pub trait Source: Sync {
         None
     }
 
+    /// Whether zeros are not stored; a source that does not know its entries beforehand may know this.
+    fn is_sparse(&self) -> bool {
+        self.stored_entries().is_some()
+    }
+
     /// Starts reading from the first row.
     fn open(&self) -> Result<Box<dyn Batches + '_>>;
 }

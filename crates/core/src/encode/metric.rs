@@ -147,11 +147,17 @@ impl Metric {
             let Stretch { power, shrinkage, .. } = stretch;
             libm::pow((1.0 - shrinkage) * d * share.max(0.0) + shrinkage, power)
         };
-        let known = if stretch.form == Form::Diagonal { None } else { gradients.eigen()? };
+        let known = match stretch.form {
+            Form::Diagonal => None,
+            Form::Full if !gradients.is_full() => None,
+            Form::Full | Form::Leading => gradients.eigen()?,
+        };
         let Some((values, vectors)) = known else {
             return Ok(Some(Metric::of_columns(importances, stretched)));
         };
-        let shares: Vec<f64> = values.iter().map(|value| value.max(0.0) / trace).collect();
+        // What is known by a few products is known up to rounding that grows.
+        let most = if gradients.is_full() { f64::INFINITY } else { 1.0 };
+        let shares: Vec<f64> = values.iter().map(|value| (value.max(0.0) / trace).min(most)).collect();
         let told = TOLD.min(shares.len());
         let directions = Matrix::from_fn(told, vectors.columns(), |k, j| vectors.row(k)[j]);
         let root = if stretch.form == Form::Leading {

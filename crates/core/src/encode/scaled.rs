@@ -70,6 +70,11 @@ impl Source for Scaled<'_> {
         Some(stored + self.row_count().map_or(0, |rows| rows * self.added() as u64))
     }
 
+    fn is_sparse(&self) -> bool {
+        let is_mixed = self.metric.as_ref().is_some_and(|(metric, _)| metric.form() == Form::Full);
+        self.source.is_sparse() && !is_mixed
+    }
+
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
         Ok(Box::new(ScaledBatches { batches: self.source.open()?, scaled: self, rows: None }))
     }

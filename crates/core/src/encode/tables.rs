@@ -186,6 +186,10 @@ impl Source for TableRows<'_> {
         size_of::<f64>()
     }
 
+    fn is_sparse(&self) -> bool {
+        matches!(self.columns, Columns::Sparse { .. } | Columns::Texts { .. })
+    }
+
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
         let reader = self.tables.open()?;
         Ok(Box::new(TableBatches { source: self, reader, rows: None, targets: Matrix::zeros(0, 1) }))

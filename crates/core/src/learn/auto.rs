@@ -171,7 +171,7 @@ impl Auto {
                 &scaled
             }
         };
-        let start = settled.of_same_metric(engine, start)?;
+        let start = settled.of_same_metric(engine, start, rows.input_dim())?;
         let (model, plan) = settled.grown(engine, rows, &sample, start, clock, trials)?;
         let fit = Auto { precision: Some(precision), budget: None, ..plan.fit };
         let trials = plan.trials.into_iter().filter(Trial::is_told).collect();
@@ -256,15 +256,22 @@ impl Auto {
         (is_open && is_asked_for && has_use).then_some(settled)
     }
 
-    /// A model to start from, if rows were compared by the same steps; coefficients of features of rows that are stretched otherwise are none to start from. Squares, which have no use for a start, are not warned of.
-    fn of_same_metric<'a>(&self, engine: &Engine, start: Option<&'a Model>) -> Result<Option<&'a Model>> {
+    /// A model to start from, if rows were compared by the same steps, and have as many columns then; coefficients of features of rows that are stretched otherwise are none to start from. Squares, which have no use for a start, are not warned of.
+    fn of_same_metric<'a>(
+        &self,
+        engine: &Engine,
+        start: Option<&'a Model>,
+        width: usize,
+    ) -> Result<Option<&'a Model>> {
         let Some(model) = start else { return Ok(None) };
         let plan = model.training().and_then(|training| training.plan.as_ref());
         let is_same = match plan {
             Some(plan) => plan.fit.metric == self.metric,
             None => model.encoder().metric().is_none() && self.metric.is_none(),
         };
-        if is_same || self.loss == Loss::Squares {
+        // A model of other columns is refused elsewhere.
+        let is_wider = model.encoder().width() > model.encoder().columns().count();
+        if is_same && (!is_wider || model.encoder().width() == width) || self.loss == Loss::Squares {
             return Ok(start);
         }
         let text = "the model to start from compares rows in another metric: the fit starts from nothing";
@@ -313,6 +320,8 @@ impl Auto {
         precision: Precision,
         clock: Clock,
     ) -> Result<Sought> {
+        // There was no room for one, or a source had not said that its rows are sparse.
+        let is_missed = wide.is_none() && metric::are_wide(sample.columns(), sample.is_sparse());
         let known = wide.map_or_else(|| metric::learnt_from(&sample), Cow::Owned);
         let (loss, seed, features, lambda) = (self.loss, self.seed, self.features, self.lambda);
         let (choice, are_classes) = (&self.metric, matches!(target, Target::Classes { .. }));
@@ -340,6 +349,11 @@ impl Auto {
         let is_open = !matches!(self.kernel, KernelChoice::Given(_));
         let is_forced = self.metric.is_forced();
         let is_wanted = self.may_be_stretched(known.columns()) && (is_forced || !clock.is_past(0.3));
+        if is_wanted && is_missed {
+            let text = "rows are compared as columns are scaled: there is no room for learning a metric";
+            engine.tell(&Event::Warning { text })?;
+        }
+        let is_wanted = is_wanted && !is_missed;
         let families = if is_open { self.families() } else { Vec::new() };
         let (found, more) =
             if is_wanted { search.best(&families, &without.anchor())? } else { (None, Vec::new()) };
@@ -534,7 +548,7 @@ impl Auto {
         source: &dyn Source,
     ) -> Result<(Option<Scaling>, Sample, Option<Sample>)> {
         let columns = source.input_dim();
-        let is_stretched = matches!(self.metric, MetricChoice::Learned(_)) || self.may_be_stretched(columns);
+        let has_own = self.has_own_sample(engine, source);
         let ((moments, sample), wide) = sweep(
             engine,
             source,
@@ -542,14 +556,14 @@ impl Auto {
             || {
                 let capacity = capacity(&self.largest(source.input_dim()), source.input_dim());
                 let sampled = Sample::zero(capacity, columns, self.seed);
-                ((Moments::zero(columns), sampled), metric::wide_sample(columns, self.seed))
+                ((Moments::zero(columns), sampled), metric::wide_sample(source, self.seed))
             },
             |((moments, sample), wide), batch| {
                 if self.standardise && source.scaled_columns() > 0 {
                     with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
                 }
                 sample.absorb(batch, source.target());
-                if is_stretched && metric::are_wide(columns, batch.content.is_sparse()) {
+                if has_own {
                     wide.absorb(batch, source.target());
                 }
             },

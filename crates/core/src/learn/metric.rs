@@ -4,7 +4,7 @@
 //! fit f on x·L;   M = mean of ∇f∇fᵀ;   L ← ((1 − s)·d·M/tr M + s·I)^p;   again, as long as errors on rows that were not seen fall
 //! ```
 //! A kernel of ‖x − y‖ treats all directions alike; where the target depends on few, most of what the kernel can tell apart is of no use. f is a ridge on Gaussian Fourier features, whose
-//! gradients are in closed form and smooth (heavy-tailed frequencies give useless ones), or, of rows with thousands of columns, on kernel values at landmarks; the metric serves any kernel. All of it runs on the sample that also settles the width. Where the
+//! gradients are in closed form and smooth (heavy-tailed frequencies give useless ones), or, of rows with thousands of columns, on kernel values at landmarks; the metric serves any kernel. All of it runs on the sample that also settles the width, or, of wide rows, on one that is bounded by entries. Where the
 //! first fit sees nothing, single columns and pairs are tried by themselves (`screen`). What is found is a [`MetricPath`]: replayed on the same sample, it gives the same metric, bit for bit.
 //! Radhakrishnan et al. (2024) for exact kernels. `docs/book/metric.md`.
 
@@ -26,6 +26,7 @@ use super::ridge::Lambda;
 use super::tune::{Clock, Family, Trial};
 use crate::certify::rows_measured;
 use crate::encode::{Form, Metric, Precision, Stretch};
+use crate::source::Source;
 use crate::stat::{Gradients, Sample};
 use crate::{Engine, Event, Kernel, Loss, Result};
 
@@ -102,8 +103,9 @@ pub(super) fn rows_fitted(sampled: u64) -> usize {
 }
 
 /// What a metric of wide rows is learnt from, a sample of its own: by entries, as rows of text have few of them in two hundred thousand columns, and of half the rows, as kernel values are dear.
-pub(super) fn wide_sample(columns: usize, seed: u64) -> Sample {
-    Sample::zero(GLANCE.1, columns, seed).with_entries(WIDE_ENTRIES, FEWEST_WIDE)
+pub(super) fn wide_sample(source: &dyn Source, seed: u64) -> Sample {
+    let sample = Sample::zero(GLANCE.1, source.input_dim(), seed);
+    sample.with_entries(WIDE_ENTRIES, FEWEST_WIDE, source.is_sparse())
 }
 
 /// Rows of it, if they have so many entries.
@@ -132,6 +134,7 @@ impl<'a> MetricSearch<'a> {
             outputs,
             entries: self.sample.is_sparse().then(|| (stored() / rows.max(1) + 1) as u64),
             mixes: self.forms().contains(&Form::Full),
+            leading: self.forms().contains(&Form::Leading),
             wide: are_wide(self.sample.columns(), self.sample.is_sparse()),
         }
     }
@@ -385,7 +388,7 @@ impl<'a> MetricSearch<'a> {
         let consider = |stretch: Stretch, from: f64, best: &mut Option<State>| -> Result<bool> {
             let metrics: Vec<Option<Metric>> =
                 gradients.iter().map(|gradients| Metric::new(gradients, stretch)).collect::<Result<_>>()?;
-            // A constant has no gradients.
+            // A constant has no gradients, and noise has no direction that leads.
             if metrics.iter().any(Option::is_none) {
                 return Ok(false);
             }

@@ -234,8 +234,16 @@ impl Source for Split<'_> {
         self.source.scalar_bytes()
     }
 
+    fn content_dim(&self) -> usize {
+        self.source.content_dim()
+    }
+
     fn stored_entries(&self) -> Option<u64> {
         self.source.stored_entries()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.source.is_sparse()
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {

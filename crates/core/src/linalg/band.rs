@@ -83,7 +83,7 @@ impl Band {
         let along = product(v.transpose(), view(b).subrows(panel.below, rows));
         let turned = product(side(view(panel.t)), view(&along));
         let rest = view_mut(b).subrows_mut(panel.below, rows);
-        matmul(rest, Accum::Add, v, view(&turned), -1.0, threads_for(columns));
+        matmul(rest, Accum::Add, v, view(&turned), -1.0, threads_for(rows, columns));
     }
 
     /// (B + λI)⁻¹s for each column s of `sides`; none if B + λI is not positive definite.

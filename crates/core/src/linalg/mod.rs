@@ -24,10 +24,10 @@ fn threads() -> Par {
     if rayon::current_thread_index().is_some() { Par::rayon(rayon::current_num_threads()) } else { Par::Seq }
 }
 
-/// The threads for products with so many columns: a single one takes another way through faer, whose bits depend on the
+/// The threads for products of so many rows and columns: a single one of either takes another way through faer, whose bits depend on the
 /// number of threads.
-fn threads_for(columns: usize) -> Par {
-    if columns == 1 { Par::Seq } else { threads() }
+fn threads_for(rows: usize, columns: usize) -> Par {
+    if rows == 1 || columns == 1 { Par::Seq } else { threads() }
 }
 
 fn view(matrix: &Matrix<f64>) -> MatRef<'_, f64> {
@@ -46,7 +46,7 @@ pub(crate) fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix<f64> {
     let mut out = Matrix::zeros(a.nrows(), b.ncols());
-    matmul::matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, threads_for(b.ncols()));
+    matmul::matmul(view_mut(&mut out), Accum::Replace, a, b, 1.0, threads_for(a.nrows(), b.ncols()));
     out
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn subtract_square(c: &mut Matrix<f64>, a: &[f64], depth: usize, star
     let rows = MatRef::from_row_major_slice(a, depth, n);
     let rows = rows.subcols(start, n - start);
     let part = view_mut(c).submatrix_mut(start, start, n - start, n - start);
-    matmul::matmul(part, Accum::Add, rows.transpose(), rows, -1.0, threads_for(n - start));
+    matmul::matmul(part, Accum::Add, rows.transpose(), rows, -1.0, threads_for(n - start, n - start));
 }
 
 /// A dot product in eight fixed chains, which any vector unit computes alike.

@@ -214,7 +214,8 @@ impl Landmarks {
         }
     }
 
-    /// Σⱼ βᵢⱼ(xⱼ − x), βᵢⱼ = αⱼk(x, xⱼ)/σ²: two products in place of a loop over rows, landmarks and columns.
+    /// Σⱼ βᵢⱼ(xⱼ − x), βᵢⱼ = αⱼk(x, xⱼ)/σ²: two products in place of a loop over rows, landmarks and columns. Rows and landmarks are seen from the first of these, so that rows far from zero lose no digits, and a
+    /// column that is constant has no slope at all.
     fn add_gaussian_gradients(
         &self,
         kernel: &Kernel,
@@ -229,14 +230,19 @@ impl Landmarks {
         values.as_mut_slice().par_chunks_mut(CHUNK * width).enumerate().for_each(|(at, out)| {
             self.fill_values(kernel, &rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
         });
+        let (landmarks, first) = (self.rows(), self.rows().row(0));
+        let seen = Matrix::from_fn(landmarks.rows(), columns, |j, k| landmarks.row(j)[k] - first[k]);
         for (weights, out) in weights.iter().zip(out) {
             let each = |i: usize, j: usize| weights[j] * values.row(i)[j] / (sigma * sigma);
             let betas = Matrix::from_fn(count, width, each);
-            let towards = multiply(&betas, self.rows());
+            let towards = multiply(&betas, &seen);
             let add = |(i, to): (usize, &mut [f64])| {
                 let sum: f64 = betas.row(i).iter().sum();
-                to.iter_mut().zip(towards.row(i)).for_each(|(to, towards)| *to += towards);
-                rows.entries(i).for_each(|(j, x)| to[j as usize] -= sum * x);
+                let mut x = vec![0.0; columns];
+                rows.densify(i, &mut x);
+                for (((to, towards), x), first) in to.iter_mut().zip(towards.row(i)).zip(&x).zip(first) {
+                    *to += towards - sum * (x - first);
+                }
             };
             out.as_mut_slice().par_chunks_mut(columns.max(1)).enumerate().for_each(add);
         }

@@ -245,7 +245,7 @@ impl Model {
         Model::new(encoder, map, coefficients, Vec::new(), Head::Features, certificate, None)
     }
 
-    /// The same model behind another encoder of as many columns.
+    /// The same model behind another encoder, which gives as many columns as its map takes.
     pub(crate) fn with_encoder(self, encoder: Encoder) -> Model {
         Model { encoder, ..self }
     }

@@ -149,7 +149,7 @@ impl Gradients {
         Some(Matrix::from_fn(d, d, |i, j| self.mean(0.5 * (sums[i * d + j] + sums[j * d + i]))))
     }
 
-    /// The leading eigenvalues of M, in descending order, and their eigenvectors, one a row; none where only the diagonal was summed. Fewer than 64 where all of M was not, and these are exact only if M has no more.
+    /// The leading eigenvalues of M, in descending order, and their eigenvectors, one a row; none where only the diagonal was summed. At most 64 where not all of M was, and these are exact only if M has no more.
     pub fn eigen(&self) -> Result<Option<(Vec<f64>, Matrix<f64>)>> {
         match &self.sums {
             Sums::Full(_) => self.matrix().as_ref().map(symmetric_eigen).transpose(),

@@ -49,12 +49,14 @@ struct Entries {
     /// Rows that are kept whatever they have.
     fewest: usize,
     held: usize,
+    /// Whether zeros do not count.
+    are_sparse: bool,
     /// The smallest hash that was left out for them: no larger one comes in.
     left_out: Option<u64>,
 }
 
 impl Entries {
-    const ANY: Entries = Entries { most: usize::MAX, fewest: 0, held: 0, left_out: None };
+    const ANY: Entries = Entries { most: usize::MAX, fewest: 0, held: 0, are_sparse: false, left_out: None };
 }
 
 impl Sample {
@@ -65,9 +67,9 @@ impl Sample {
         Sample { capacity, columns, sparse: false, hash, rows, population: 0, entries }
     }
 
-    /// The same with at most so many entries in more than `fewest` rows; of dense rows zeros count, too.
-    pub(crate) fn with_entries(self, most: usize, fewest: usize) -> Self {
-        Sample { entries: Entries { most, fewest, ..self.entries }, ..self }
+    /// The same with at most so many entries in more than `fewest` rows; zeros count, too, unless rows are sparse.
+    pub(crate) fn with_entries(self, most: usize, fewest: usize, are_sparse: bool) -> Self {
+        Sample { entries: Entries { most, fewest, are_sparse, ..self.entries }, ..self }
     }
 
     /// A sample of a whole source: one pass.
@@ -113,14 +115,14 @@ impl Sample {
 
     fn insert(&mut self, hash: u64, row: SampledRow) {
         let length = self.length(&row);
-        let is_sparse = self.sparse;
+        let are_sparse = self.entries.are_sparse;
         match self.rows.get_mut(&hash) {
             // Different rows of equal hash, once in 10⁸ samples: the one that comes first by content stays, in any order of reading.
             Some(kept) if kept.entries != row.entries => {
                 let key =
                     |row: &SampledRow| row.entries.iter().map(|&(j, x)| (j, x.to_bits())).collect::<Vec<_>>();
                 if key(&row) < key(kept) {
-                    let before = if is_sparse { kept.entries.len() } else { length };
+                    let before = if are_sparse { kept.entries.len() } else { length };
                     self.entries.held = (self.entries.held + length).saturating_sub(before);
                     *kept = row;
                 }
@@ -154,7 +156,7 @@ impl Sample {
 
     /// Entries that a row counts for.
     fn length(&self, row: &SampledRow) -> usize {
-        if self.sparse { row.entries.len() } else { self.columns }
+        if self.entries.are_sparse { row.entries.len() } else { self.columns }
     }
 
     /// The number of distinct rows in the sample.
@@ -363,7 +365,7 @@ mod tests {
         let targets = MatrixView::new(&targets, numbers.len(), 1).unwrap();
         let all = AnyRows::F64(Rows::from(&rows));
         let batch = Batch { rows: all, content: all, targets, weights: None, first_row: 0 };
-        let mut sample = Sample::zero(60, 8, 5).with_entries(most, fewest);
+        let mut sample = Sample::zero(60, 8, 5).with_entries(most, fewest, true);
         sample.absorb(&batch, &Target::Numbers { outputs: 1 });
         sample
     }
@@ -399,7 +401,7 @@ mod tests {
         }
         // Zeros of dense rows count.
         let values: Vec<f64> = (0..60).map(f64::from).collect();
-        let mut dense = Sample::zero(60, 3, 5).with_entries(12, 0);
+        let mut dense = Sample::zero(60, 3, 5).with_entries(12, 0, false);
         let rows = AnyRows::F64(Rows::Dense(MatrixView::new(&values, 20, 3).unwrap()));
         let targets = MatrixView::new(&values[..20], 20, 1).unwrap();
         let batch = Batch { rows, content: rows, targets, weights: None, first_row: 0 };

@@ -139,7 +139,7 @@ fn kernel_values_are_those_of_an_independent_script() {
 /// One model file of every format version, for ever: it loads and predicts what it did when it was written.
 #[test]
 fn model_files_of_every_version_still_predict_the_same() {
-    for name in ["fourier", "landmarks", "diagonal", "full", "leading"] {
+    for name in ["fourier", "landmarks", "diagonal", "full", "leading", "added"] {
         let [file, values] = ["bochner", "json"].map(|kind| golden(&format!("model-v1-{name}.{kind}")));
         let (x, classes) = classification(50, 4, 3, 31);
         let x = match name {
@@ -163,13 +163,17 @@ fn model_files_of_every_version_still_predict_the_same() {
     }
 }
 
-/// Made once, when metrics were new: a factor for each column, a matrix, a few directions.
+/// Made once, when metrics were new: a factor for each column, a matrix, a few directions, later these as columns that are added.
 fn write_metric(x: &Matrix<f64>, name: &str) -> Model {
     let y: Vec<f64> = (0..x.rows()).map(|i| (x.row(i)[1] + 0.5 * x.row(i)[2]).tanh()).collect();
-    let form = if name == "diagonal" { Form::Diagonal } else { Form::Full };
+    let form = match name {
+        "diagonal" => Form::Diagonal,
+        "added" => Form::Leading,
+        _ => Form::Full,
+    };
     let stretch = Stretch { form, power: 0.5, shrinkage: 0.01 };
     let steps = vec![MetricStep::Gradients { factor: 2.0, lambda: 1e-2, stretch }];
-    let metric = MetricChoice::Learned(MetricPath { features: 16, landmarks: false, steps });
+    let metric = MetricChoice::Learned(MetricPath { features: 16, landmarks: form == Form::Leading, steps });
     let kernel = KernelChoice::Given(Kernel::gaussian(2.0));
     let auto = Auto { kernel, metric, features: Some(16), seed: 9, ..Auto::default() };
     auto.fit(&Engine::default(), &(x, &y)).unwrap()

@@ -4,12 +4,12 @@ use bochner::encode::{Form, Metric, Stretch};
 use bochner::learn::{MetricPath, MetricStep};
 use bochner::stat::{Gradients, Statistic};
 use bochner::{
-    Arrays, Auto, Csr, Error, Kernel, KernelChoice, Map, MapSpec, Matrix, MetricChoice, Model, OwnedRows,
-    Rows, Target,
+    Arrays, Auto, Csr, EngineSpec, Error, Kernel, KernelChoice, LabelKind, Labels, Loss, Map, MapSpec,
+    Matrix, Method, MetricChoice, Model, OwnedRows, Rows, Source, Target, Uncertainty,
 };
 use bochner_testkit::{Absolute, Relative, assert_close, assert_same_bits, normals, uniforms};
 
-use crate::table::engine;
+use crate::table::{Listener, engine};
 
 /// Linear functions and rows whose gradients span `rank` directions.
 fn linear(d: usize, rank: usize) -> (Map, Matrix<f64>, Matrix<f64>) {
@@ -260,4 +260,130 @@ fn dense_rows_may_be_wide() {
     assert!(refused(Form::Leading, false).is_some_and(|told| told.contains("landmarks")));
     assert_eq!(refused(Form::Leading, true), None);
     assert_eq!(refused(Form::Diagonal, false), None);
+}
+
+/// A last piece of one row is summed as on one thread: 953 rows of 1,100 columns are one piece.
+#[test]
+fn a_row_by_itself_has_the_same_bits_on_any_number_of_threads() {
+    let (n, d) = (954, 1100);
+    let landmarks = Matrix::new(80, d, normals(80, d, 5)).unwrap();
+    let spec = MapSpec::landmarks(Kernel::gaussian(30.0));
+    let map = spec.fit_at(&engine(1), &Rows::from(&landmarks)).unwrap();
+    let coefficients = Matrix::new(1, map.output_dim(), normals(1, map.output_dim(), 1)).unwrap();
+    let x = Matrix::new(n, d, normals(n, d, 2)).unwrap();
+    let read = |threads: usize| {
+        let mut gradients = Gradients::leading(d, 3);
+        let absorb = || gradients.absorb(&map, &coefficients, &Rows::from(&x), |_| 1.0);
+        engine(threads).install(absorb).unwrap();
+        gradients
+    };
+    let one = read(1);
+    assert!(read(2) == one && read(7) == one);
+}
+
+/// Of rows far from zero, slopes at landmarks keep their digits, and a constant column has none.
+#[test]
+fn gradients_at_landmarks_do_not_depend_on_where_zero_is() {
+    let (d, far) = (4, 1e6);
+    let moved = |rows: usize, seed: u64, by: f64| {
+        let x = normals(rows, d, seed);
+        Matrix::from_fn(rows, d, |i, j| by + if j == 2 { 1.0 } else { x[i * d + j] })
+    };
+    let read = |by: f64| {
+        let spec = MapSpec::landmarks(Kernel::gaussian(1.5));
+        let map = spec.fit_at(&engine(1), &Rows::from(&moved(9, 5, by))).unwrap();
+        let coefficients = Matrix::new(1, 9, normals(1, 9, 1)).unwrap();
+        let mut gradients = Gradients::full(d);
+        gradients.absorb(&map, &coefficients, &Rows::from(&moved(30, 6, by)), |_| 1.0).unwrap();
+        gradients.of_columns()
+    };
+    let (near, away) = (read(0.0), read(far));
+    assert_close(&away, &near, Relative(1e-5));
+    assert_close(&[near[2], away[2]], &[0.0, 0.0], Absolute(0.0));
+}
+
+/// What is known by a few products has no matrix of all columns.
+#[test]
+fn a_full_metric_needs_all_of_the_matrix() {
+    let stretch = |form| Stretch { form, power: 0.5, shrinkage: 0.01 };
+    let (few, whole) = (read(Gradients::leading(80, 1), 80, 3), read(Gradients::full(80), 80, 3));
+    assert_eq!(Metric::new(&few, stretch(Form::Full)).unwrap().unwrap().form(), Form::Diagonal);
+    let metric = Metric::new(&whole, stretch(Form::Leading)).unwrap().unwrap();
+    assert_eq!((metric.form(), metric.width()), (Form::Leading, 83));
+    let nothing = Gradients::leading(80, 1);
+    assert!(Metric::new(&nothing, stretch(Form::Leading)).unwrap().is_none());
+    assert!(nothing.eigen().unwrap().is_some_and(|(values, _)| values.is_empty()));
+}
+
+/// Rows with added columns through every way of fitting: classes by a loss in steps, landmarks, the linear kernel's own features, deviations, rows held out.
+#[test]
+fn every_way_of_fitting_takes_added_columns() {
+    let old = texts(240, 7);
+    let rows = Rows::from(&old.rows);
+    let stretch = Stretch { form: Form::Leading, power: 0.5, shrinkage: 0.01 };
+    let steps = vec![MetricStep::Gradients { factor: 1.0, lambda: 1e-3, stretch }];
+    let metric = MetricChoice::Learned(MetricPath { features: 64, landmarks: true, steps });
+    let with = |kernel: Kernel| Auto {
+        kernel: KernelChoice::Given(kernel),
+        metric: metric.clone(),
+        features: Some(64),
+        standardise: false,
+        ..Auto::default()
+    };
+    let gaussian = || with(Kernel::gaussian(6.0));
+    let numbers = Arrays::new(rows, old.targets.view(), None, Target::Numbers { outputs: 1 }).unwrap();
+    let signs = Matrix::from_fn(240, 1, |i, _| f64::from(u8::from(old.targets.row(i)[0] > 0.0)));
+    let labels = Labels::new(LabelKind::Integer, vec!["0".into(), "1".into()]);
+    let classes = Arrays::new(rows, signs.view(), None, Target::Classes { labels }).unwrap();
+    let known = Uncertainty { held_out: Some(0.2), deviation: true, ..Uncertainty::default() };
+    let fits: [(Auto, &Arrays<'_>); 5] = [
+        (Auto { method: Some(Method::LANDMARKS), ..gaussian() }, &numbers),
+        (Auto { uncertainty: known, ..gaussian() }, &numbers),
+        (with(Kernel::Linear), &numbers),
+        (Auto { loss: Loss::Logistic, ..gaussian() }, &classes),
+        (Auto { loss: Loss::Logistic, ..with(Kernel::Linear) }, &classes),
+    ];
+    for (auto, source) in fits {
+        let model = auto.fit(&engine(2), source).unwrap();
+        let width = model.encoder().metric().unwrap().width();
+        assert!(width > WORDS && model.map().input_dim() == width);
+        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        let (outputs, again) =
+            (model.decide(&engine(1), rows).unwrap(), read.decide(&engine(2), rows).unwrap());
+        assert_same_bits(outputs.as_slice(), again.as_slice());
+        // Dense rows have the same outputs, up to rounding.
+        let mut first = vec![0.0; WORDS];
+        rows.densify(0, &mut first);
+        let first = Matrix::new(1, WORDS, first).unwrap();
+        let found = model.decide(&engine(1), Rows::from(&first)).unwrap();
+        assert_close(found.as_slice(), outputs.row(0), Absolute(1e-3));
+        let better = outputs.as_slice().iter().zip(source_targets(source)).map(|(f, y)| f * y).sum::<f64>();
+        assert!(better > 0.0, "{better}");
+    }
+}
+
+/// Signs of the targets.
+fn source_targets<'a>(arrays: &'a Arrays<'_>) -> impl Iterator<Item = f64> + 'a {
+    let mut batches = arrays.open().unwrap();
+    let batch = batches.next(1 << 12).unwrap().unwrap();
+    let classes = matches!(arrays.target(), Target::Classes { .. });
+    let sign = move |y: f64| if classes { 2.0 * y - 1.0 } else { y.signum() };
+    (0..batch.targets.rows()).map(|i| sign(batch.targets.row(i)[0])).collect::<Vec<_>>().into_iter()
+}
+
+/// Where a search has no room, there is no metric, and that is said.
+#[test]
+fn no_room_means_no_metric() {
+    let old = texts(300, 8);
+    let target = Target::Numbers { outputs: 1 };
+    let arrays = Arrays::new(Rows::from(&old.rows), old.targets.view(), None, target).unwrap();
+    let listener = std::sync::Arc::new(Listener::default());
+    let (observer, memory_limit) = (Some(listener.clone() as _), Some(2 << 20));
+    let small = EngineSpec { memory_limit, observer, ..EngineSpec::default() }.build();
+    let with = |metric| Auto { metric, features: Some(16), standardise: false, ..Auto::default() };
+    let model = with(MetricChoice::Auto).fit(&small, &arrays).unwrap();
+    assert!(model.encoder().metric().is_none());
+    assert!(listener.0.lock().unwrap().iter().any(|text| text.contains("no room")));
+    let error = with(MetricChoice::Full).fit(&small, &arrays).unwrap_err();
+    assert!(matches!(&error, Error::Memory { what, .. } if what.contains("metric")), "{error}");
 }

@@ -106,17 +106,27 @@ impl Auto {
             Form::Leading => 8 * (ADDED as u64).saturating_mul(columns as u64 + 2 * rows.min(BLOCK as u64)),
         };
         let root = forms.iter().map(numbers).max().unwrap_or(0);
-        // A metric of wide rows is learnt from others.
-        let more = if is_stretched && metric::are_wide(columns, source.stored_entries().is_some()) {
-            16 * entries(rows.min(metric::wide_rows(entries_of_a_row(source))))
-        } else {
-            0
-        };
-        sample.saturating_add(more).saturating_add(blocks.saturating_mul(scaled)).saturating_add(root)
+        sample.saturating_add(blocks.saturating_mul(scaled)).saturating_add(root)
     }
 
     fn forms(&self, source: &dyn Source) -> &'static [Form] {
-        self.metric.forms(source.input_dim(), source.stored_entries().is_some())
+        self.metric.forms(source.input_dim(), source.is_sparse())
+    }
+
+    /// Whether a metric is learnt from a sample of its own: rows are wide, and there is room for the search; a path says how it was found.
+    pub(super) fn has_own_sample(&self, engine: &Engine, source: &dyn Source) -> bool {
+        if !metric::are_wide(source.input_dim(), source.is_sparse()) {
+            return false;
+        }
+        if let MetricChoice::Learned(path) = &self.metric {
+            return path.landmarks;
+        }
+        let size = self.metric_size(source, source.row_count().unwrap_or(u64::MAX));
+        let has_room = || {
+            let limit = engine.memory_limit();
+            size.largest(limit).1 <= limit
+        };
+        self.may_be_stretched(source.input_dim()) && (self.metric.is_forced() || has_room())
     }
 
     /// Whether a metric of these rows may mix all columns.
@@ -126,17 +136,27 @@ impl Auto {
 
     /// The shape of the search for a metric among so many rows.
     fn metric_size(&self, source: &dyn Source, rows: u64) -> metric::Size {
-        let wide = metric::are_wide(source.input_dim(), source.stored_entries().is_some());
-        let most =
-            if wide { metric::wide_rows(entries_of_a_row(source)) } else { self.sampled(source) as u64 };
+        /// Entries of sparse rows, where nobody has counted them.
+        const FEW: u64 = 1024;
+        let is_sparse = source.is_sparse();
+        let wide = metric::are_wide(source.input_dim(), is_sparse);
+        let counted = source.stored_entries().map(|_| entries_of_a_row(source));
+        let guessed = is_sparse.then(|| FEW.min(source.input_dim() as u64));
+        let entries = counted.or(guessed);
+        let most = if wide {
+            metric::wide_rows(entries.unwrap_or(source.input_dim() as u64))
+        } else {
+            self.sampled(source) as u64
+        };
         let sampled = rows.min(most);
         metric::Size {
             sampled,
             rows: metric::rows_fitted(sampled),
             columns: source.input_dim(),
             outputs: source.target().outputs(),
-            entries: source.stored_entries().map(|_| entries_of_a_row(source)),
+            entries,
             mixes: self.mixes(source),
+            leading: self.forms(source).contains(&Form::Leading),
             wide,
         }
     }

@@ -168,10 +168,11 @@ impl MetricChoice {
         let fit = |features: usize, most: usize| {
             let n = size.rows.min(most) as f64;
             let d = (features as f64).min(n / 2.0);
-            // Kernel values at landmarks, and their whitening.
-            let entries = size.entries.map_or(size.columns as f64, |entries| entries as f64);
-            let made =
-                if size.wide { n * d * (entries + d / 2.0) / rates.products } else { n * d / rates.features };
+            // Landmarks with all their zeros, packed; kernel values at them, and their whitening.
+            let columns = size.columns as f64;
+            let entries = size.entries.map_or(columns, |entries| entries as f64);
+            let at_landmarks = || 8.0 * d * columns + n * d * (entries + d / 2.0);
+            let made = if size.wide { at_landmarks() / rates.products } else { n * d / rates.features };
             made + n * d * d / 2.0 / rates.sums + 2.0 / 3.0 * cubic(d) / machine.band
         };
         match self {

@@ -327,7 +327,10 @@ impl<'a> Ground<'a> {
         seen.truncate(slopes(rows.columns()));
         let (chosen, weight) = (rows.taken(&seen), |i: usize| self.weights[seen[i]]);
         let map = self.map(stretched, at.factor)?;
-        let z = self.features(stretched, at.factor)?;
+        let z = match &stretched.made {
+            Made::Turns(_) => self.features(stretched, at.factor)?,
+            Made::Landmarks(_) => map.transform(&self.engine.quiet(), &rows)?,
+        };
         let Solution { coefficients, .. } = self.fit(&z, at.lambda, stretched.without)?;
         let Made::Turns(_) = stretched.made else {
             let coefficients =

@@ -31,8 +31,9 @@ pub(in crate::learn) struct Size {
     pub(in crate::learn) entries: Option<u64>,
     /// Whether all columns may be mixed, which fills rows.
     pub(in crate::learn) mixes: bool,
-    /// Whether there are too many for that.
+    /// Whether there are too many for that, and whether leading directions may be added then.
     pub(in crate::learn) wide: bool,
+    pub(in crate::learn) leading: bool,
 }
 
 impl Size {
@@ -57,11 +58,12 @@ impl Size {
         let judges = judges(self.rows) as u64;
         let squares = if self.mixes { 8 * d.saturating_mul(d) } else { 0 };
         let rows = (32 * self.sampled).saturating_mul(entries) + 3 * n * (row + 8 * t);
-        let made = if self.wide { features * row + 8 * ADDED as u64 * (2 * n + d) } else { 4 * n * features };
+        let added = if self.leading { 8 * (ADDED as u64 * (2 * n + d) + 9 * d) } else { 0 };
+        let made = if self.wide { features * row + added } else { 4 * n * features };
         let metrics = HELD * judges * (made + n * row + 2 * squares);
         let frequencies = if self.wide { 4 } else { 1 } * 8 * d * features;
         let fit = 12 * n * features + 72 * features * features + frequencies;
-        let known = if self.wide { (judges + 3) * 2 * 8 * TESTS as u64 * d } else { (judges + 4) * squares };
-        rows + metrics + fit + known + piece_bytes(self.columns, self.outputs)
+        let known = if self.leading { (judges + 3) * 2 * 8 * TESTS as u64 * d } else { 0 };
+        rows + metrics + fit + (judges + 4) * squares + known + piece_bytes(self.columns, self.outputs)
     }
 }

@@ -8,7 +8,9 @@ use super::{
     RootMeta, checksum, container, fingerprint,
 };
 use crate::certify::conformal::MOST_SCORES;
-use crate::encode::{Columns, Documents, Labels, Metric, Root, Scaling, Sequence, SequenceEncoder, Text};
+use crate::encode::{
+    ADDED, Columns, Documents, Labels, Metric, Root, Scaling, Sequence, SequenceEncoder, Text,
+};
 use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
 use crate::{Encoder, Error, Map, Matrix, Method, Result};
@@ -19,11 +21,12 @@ impl Meta {
         let Some(MetricMeta { root: RootMeta::Added { kept, .. }, .. }) = self.metric else {
             return Ok(self.input_dim);
         };
-        let columns = self.input_dim.checked_sub(kept).filter(|columns| *columns > 0);
+        let columns =
+            self.input_dim.checked_sub(kept).filter(|columns| *columns > 0 && (1..=ADDED).contains(&kept));
         columns.ok_or_else(|| {
             FileError::Mismatch {
                 what: "columns beyond the added ones",
-                expected: kept + 1,
+                expected: kept.saturating_add(1),
                 found: self.input_dim,
             }
             .into()
