@@ -6,8 +6,8 @@
 //! a fit         12·n·D + 72·D² + 8·d·D            features in double and single precision, sums and what is made of them, frequencies
 //! gradients     j·8d² + 32d² + 32·max(2²⁰, 16dt)  M of each part that judges, a decomposition, slopes of a piece of rows
 //! ```
-//! of n rows with e entries, r bytes once stretched, d columns, t targets; d² only where all columns are mixed. Of wide rows a few directions are added to each: phases are landmarks, 8·d·D numbers
-//! or fewer, frequencies are landmarks as they are and as products need them, and M is known by 64 columns, which are held three times over.
+//! of n rows with e entries, r bytes once stretched, d columns, t targets; d² only where all columns are mixed. Of wide rows a few directions are added to each: phases are landmarks, r·D bytes,
+//! frequencies are landmarks as they are and as products need them, and M is known by 64 columns, which are held three times over.
 
 use super::ground::{WHOLE, judges};
 use crate::encode::ADDED;
