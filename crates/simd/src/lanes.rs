@@ -60,8 +60,18 @@ pub trait Lanes: Copy {
     unsafe fn with_sign_of(self, sign: Self) -> Self;
     /// `self` where `other` is above zero, zero elsewhere.
     unsafe fn where_positive(self, other: Self) -> Self;
+    /// The one of `self` and `bound` that is smaller in absolute value, with the sign of `self`; neither is not a number, and `bound` is positive.
+    #[inline(always)]
+    unsafe fn within(self, bound: Self) -> Self {
+        unsafe { self.min(bound).max(Self::constant(0.0).sub(bound)) }
+    }
     /// To the nearest integer, ties to even.
     unsafe fn round(self) -> Self;
+    /// What is left of a finite number without the nearest integer.
+    #[inline(always)]
+    unsafe fn fraction(self) -> Self {
+        unsafe { self.sub(self.round()) }
+    }
     /// 2ⁿ for integers n in the exponent range of the type.
     unsafe fn power_of_two(n: Self) -> Self;
     /// Whether every |element| is below `limit`; false if any is not a number.

@@ -47,6 +47,7 @@ mod product_sketch;
 mod project;
 mod rank;
 mod row;
+mod soon;
 mod structured;
 mod tensor_sketch;
 mod transpose;

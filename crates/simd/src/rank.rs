@@ -9,6 +9,7 @@
 
 use crate::dispatch::{Task, dispatch, panel_width};
 use crate::lanes::{Lanes, VECTORS};
+use crate::soon::Soon;
 use crate::{Aligned, Element, Isa};
 
 /// Columns in a tile: a multiple of the panel width of every instruction set (48, 24, 12).
@@ -36,9 +37,12 @@ pub fn pack_columns<'a, T: Element>(
             let to = &mut packed[(panel * rows + q) * width..][..width];
             let from = entries.get(panel * width..).unwrap_or(&[]);
             let count = from.len().min(width);
-            // Weight one, the usual case, is exact: nothing is rounded.
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = T::from_f64(from.to_f64() * factor);
+            if factor.to_bits() == 1f64.to_bits() {
+                to[..count].copy_from_slice(&from[..count]); // the usual case: no rounding, no conversion
+            } else {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = T::from_f64(from.to_f64() * factor);
+                }
             }
             to[count..].fill(T::default());
         }
@@ -99,19 +103,18 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                 let a = &self.a[(i * self.total + start) * width..(i * self.total + end) * width];
                 for j in across(i) {
                     let b = &self.b[(j * self.total + start) * width..(j * self.total + end) * width];
-                    let next = end..self.rows.end.min(end + ROW_CHUNK);
-                    let rows = |panel: usize| {
-                        (panel * self.total + next.start) * width..(panel * self.total + next.end) * width
+                    let after = |panel: usize| {
+                        let rows = end..self.rows.end.min(end + ROW_CHUNK);
+                        (panel * self.total + rows.start) * width..(panel * self.total + rows.end) * width
                     };
-                    // SAFETY: as `run`'s.
-                    unsafe {
-                        prefetch::<L>(&self.a[rows(i)], j);
-                        prefetch::<L>(&self.b[rows(j)], i);
-                    }
-                    for first in (0..width).step_by(R) {
-                        let at = (i * width + first) * TILE + j * width;
+                    let slices = width / R;
+                    for slice in 0..slices {
+                        let part = |other: usize| (other * slices + slice, TILE / width * slices, ROW_CHUNK);
+                        let next =
+                            [Soon::of(&self.a[after(i)], part(j)), Soon::of(&self.b[after(j)], part(i))];
+                        let at = (i * width + slice * R) * TILE + j * width;
                         // SAFETY: `at` + R rows of stride TILE lie inside the sums; as `run`'s for the rest.
-                        unsafe { outer::<L, R>(&a[first..], b, width, &mut sums[at..]) };
+                        unsafe { outer::<L, R>(&a[slice * R..], b, width, next, &mut sums[at..]) };
                     }
                 }
             }
@@ -125,20 +128,15 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
     }
 }
 
-/// Asks for one part of the next rows of a panel: each pair of panels asks for its own, so that all have come when these rows are due.
-#[inline(always)]
-unsafe fn prefetch<L: Lanes>(next: &[L::Elem], part: usize) {
-    let (line, parts) = (64 / size_of::<L::Elem>(), TILE / (VECTORS * L::N));
-    let lines = next.len().div_ceil(line);
-    for at in part * lines / parts..(part + 1) * lines / parts {
-        // SAFETY: as for this function.
-        unsafe { L::prefetch(&next[at * line]) };
-    }
-}
-
 /// sums(i, j) += Σᵣ a(r, i)·b(r, j) for `R` columns of one panel and all columns of another.
 #[inline(always)]
-unsafe fn outer<L: Lanes, const R: usize>(a: &[L::Elem], b: &[L::Elem], width: usize, sums: &mut [L::Elem]) {
+unsafe fn outer<L: Lanes, const R: usize>(
+    a: &[L::Elem],
+    b: &[L::Elem],
+    width: usize,
+    mut next: [Soon; 2],
+    sums: &mut [L::Elem],
+) {
     unsafe {
         let rows = b.len() / width;
         let to = sums.as_mut_ptr();
@@ -158,6 +156,8 @@ unsafe fn outer<L: Lanes, const R: usize>(a: &[L::Elem], b: &[L::Elem], width: u
                 }
                 L::end_of_row(&c[i]);
             }
+            next[0].ask::<L>();
+            next[1].ask::<L>();
             a = a.add(width);
             b = b.add(width);
         }

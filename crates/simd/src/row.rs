@@ -12,6 +12,7 @@ use crate::dispatch::dispatch;
 use crate::ending::Ending;
 use crate::lanes::{Lanes, MOST_LANES, VECTORS};
 use crate::operation::Operation;
+use crate::soon::Soon;
 use crate::{Apply, Element, Panels};
 
 /// Rows that share one read of what they are multiplied by: 64 rows of 4,096 features stay within a second-level cache.
@@ -153,14 +154,17 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
             let block_end = count.min(block + ROW_BLOCK);
             for p in 0..self.panels.count() {
                 let panel = self.panels.panel(p);
+                let after = self.panels.panel((p + 1) % self.panels.count());
                 for first in (block..block_end).step_by(R) {
                     let left = R.min(block_end - first);
+                    let part = ((first - block) / R, ROW_BLOCK / R, panel.len() / self.panels.width);
+                    let next = Soon::of(after, part);
                     // SAFETY: every row has `depth` entries (checked by `apply`), which is at least the panel's.
                     unsafe {
                         if left <= R / 4 {
                             // One row at a time: a tile of copies would cost more.
                             for i in first..block_end {
-                                let [sums] = tile::<L, O, 1>([data[i * stride..].as_ptr()], panel);
+                                let [sums] = tile::<L, O, 1>([data[i * stride..].as_ptr()], panel, next);
                                 self.out.end(sums, &ending, i, p * self.panels.width, self.panels.columns);
                             }
                             continue;
@@ -170,7 +174,7 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
                         for r in 0..R {
                             rows[r] = data[(first + r).min(block_end - 1) * stride..].as_ptr();
                         }
-                        let sums = tile::<L, O, R>(rows, panel);
+                        let sums = tile::<L, O, R>(rows, panel, next);
                         for r in 0..left {
                             self.out.end(
                                 sums[r],
@@ -192,6 +196,7 @@ impl<T: Element> Sums<T> for DenseRows<'_, T> {
 unsafe fn tile<L: Lanes, O: Operation, const R: usize>(
     rows: [*const L::Elem; R],
     panel: &[L::Elem],
+    mut next: Soon,
 ) -> [[L; VECTORS]; R] {
     unsafe {
         let depth = panel.len() / (VECTORS * L::N);
@@ -209,6 +214,7 @@ unsafe fn tile<L: Lanes, O: Operation, const R: usize>(
                 }
                 L::end_of_row(&sums[r]);
             }
+            next.ask::<L>();
             b = b.add(VECTORS * L::N);
         }
         sums

@@ -39,7 +39,7 @@ unsafe fn quarter_sine<L: Lanes>(f: L) -> L {
     unsafe {
         let u = f.mul(f);
         let p = if size_of::<L::Elem>() == 4 { horner(u, &SINE_F32) } else { horner(u, &SINE_F64) };
-        f.mul(p).min(L::constant(1.0)).max(L::constant(-1.0))
+        f.mul(p).within(L::constant(1.0))
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn horner<L: Lanes, const K: usize>(u: L, coefficients: &[f64;
 #[inline(always)]
 pub(crate) unsafe fn cos_sin<L: Lanes>(t: L) -> (L, L) {
     unsafe {
-        let r = t.sub(t.round());
+        let r = t.fraction();
         let a = r.abs();
         let cos = quarter_sine(L::constant(0.25).sub(a));
         let sin = quarter_sine(a.min(L::constant(0.5).sub(a)).with_sign_of(r));
@@ -72,7 +72,7 @@ pub(crate) unsafe fn cos_sin<L: Lanes>(t: L) -> (L, L) {
 /// cos 2πt for finite t.
 #[inline(always)]
 pub(crate) unsafe fn cos<L: Lanes>(t: L) -> L {
-    unsafe { quarter_sine(L::constant(0.25).sub(t.sub(t.round()).abs())) }
+    unsafe { quarter_sine(L::constant(0.25).sub(t.fraction().abs())) }
 }
 
 /// cos 2πt and sin 2πt for each angle t in turns.

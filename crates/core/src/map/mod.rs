@@ -175,7 +175,7 @@ impl Map {
     /// As [`Map::apply`], shared by the threads of the current pool.
     pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         use rayon::prelude::*;
-        out.par_chunks_mut(CHUNK * self.output_dim).enumerate().for_each(|(i, out)| {
+        out.par_chunks_mut(CHUNK * self.output_dim).enumerate().with_max_len(1).for_each(|(i, out)| {
             let range = i * CHUNK..rows.count().min((i + 1) * CHUNK);
             self.apply_to(&rows.slice(range), out, stream);
         });

@@ -130,7 +130,8 @@ impl Gram {
             }
             let tiles = (UNASKED / (rows.len() * TILE * TILE)).max(1);
             for (few, products) in part.products.as_mut_slice().chunks_mut(tiles * TILE * TILE).enumerate() {
-                products.par_chunks_mut(TILE * TILE).enumerate().for_each(|(position, c)| {
+                // Tile by tile: threads that take several at once wait for each other at the end.
+                products.par_chunks_mut(TILE * TILE).enumerate().with_max_len(1).for_each(|(position, c)| {
                     let (i, j) = tile_of(few * tiles + position);
                     let columns = |t: usize| TILE.min(self.features - t * TILE);
                     let extent = Extent { a: columns(i), b: columns(j), upper: i == j };

@@ -15,6 +15,9 @@ pub struct F64x8(__m512d);
 /// Round to nearest with no fraction bits kept, for `roundscale`.
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
+/// The smaller of two absolute values with the sign of the first, for `range`.
+const SMALLER: i32 = 0b0010;
+
 impl Lanes for F32x16 {
     type Elem = f32;
     type Wide = F64x8;
@@ -98,6 +101,14 @@ impl Lanes for F32x16 {
     #[inline(always)]
     unsafe fn round(self) -> Self {
         F32x16(unsafe { _mm512_roundscale_ps::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn fraction(self) -> Self {
+        F32x16(unsafe { _mm512_reduce_ps::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn within(self, bound: Self) -> Self {
+        F32x16(unsafe { _mm512_range_ps::<SMALLER>(self.0, bound.0) })
     }
     #[inline(always)]
     unsafe fn power_of_two(n: Self) -> Self {
@@ -235,6 +246,14 @@ impl Lanes for F64x8 {
     #[inline(always)]
     unsafe fn round(self) -> Self {
         F64x8(unsafe { _mm512_roundscale_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn fraction(self) -> Self {
+        F64x8(unsafe { _mm512_reduce_pd::<NEAREST>(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn within(self, bound: Self) -> Self {
+        F64x8(unsafe { _mm512_range_pd::<SMALLER>(self.0, bound.0) })
     }
     #[inline(always)]
     unsafe fn power_of_two(n: Self) -> Self {
