@@ -1,6 +1,6 @@
 """bochner beside scikit-learn: one process, two threads, alternating runs, medians, ratios.
 
-    python bench/against_sklearn.py [--data FOLDER] [--runs 5] [--only fourier,landmarks,ridge,errors] [--seeds 20] [--write]
+    python bench/against_sklearn.py [--data FOLDER] [--runs 5] [--only fourier,landmarks,ridge,errors] [--types float32,float64] [--seeds 20] [--write]
 
 Both sides allocate the memory they write to, inside the time that is measured; each run starts after half a second of rest. bochner keeps
 the memory of a large result for the next one, so two lines say what a call costs on new memory and after that. Beside each ratio stand the limits, with our time as a multiple of each: the matrix
@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 import bochner
 
 THREADS = 2
+TYPES = [np.float32, np.float64]
 HERE = Path(__file__).parent
 lines = []
 
@@ -47,11 +48,11 @@ def seconds(call):
     return elapsed
 
 
-def compare(ours, theirs, runs):
-    """Medians of alternating runs; one run of each beforehand is not counted."""
+def compare(ours, theirs, runs, *others):
+    """Medians of alternating runs, those of others (which take their own time) last; one run of each beforehand is not counted."""
     ours(), theirs()
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
-    return tuple(statistics.median(side) for side in zip(*pairs))
+    rounds = [(seconds(ours), seconds(theirs), *(other() for other in others)) for _ in range(runs)]
+    return tuple(statistics.median(side) for side in zip(*rounds))
 
 
 def product_limit(x, columns, runs):
@@ -94,22 +95,31 @@ def head(other="scikit-learn"):
 def fourier(runs):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((50_000, 64))
-    for dtype in (np.float32, np.float64):
+    for dtype in TYPES:
         xt = x.astype(dtype)
         theirs = RBFSampler(gamma=1 / 128, n_components=4096, random_state=0).fit(xt)
         ours = bochner.FourierFeatures(gamma=1 / 128, n_components=4096, random_state=0, n_jobs=THREADS).fit(xt)
-        times = compare(lambda: ours.transform(xt), lambda: theirs.transform(xt), runs)
-        fresh = statistics.median(first_call(ours, xt) for _ in range(runs))
+        new = lambda: first_call(ours, xt)
+        *times, fresh = compare(lambda: ours.transform(xt), lambda: theirs.transform(xt), runs, new)
         limits = [("product", product_limit(xt, 2048, runs)), ("writing", write_limit(50_000, 4096, dtype, runs))]
-        name = f"Fourier 50,000×64 → 4,096, {dtype.__name__}"
-        row(f"{name}, new memory", fresh, times[1], limits)
-        row(f"{name}, memory of an earlier result", *times, limits)
+        name, draw = f"Fourier 50,000×64 → 4,096, {dtype.__name__}", ours.draw_
+        row(f"{name}, new memory", fresh, times[1], limits, draw)
+        row(f"{name}, memory of an earlier result", *times, limits, f"kernel error {rms(ours, xt)} vs {rms(theirs, xt)}")
+
+
+def rms(estimator, x, gamma=1 / 128, rows=500):
+    """Root mean square error of kernel values of some pairs of rows."""
+    x = x[:rows].astype(np.float64)
+    z = estimator.transform(x)
+    squares = (x**2).sum(1)
+    exact = np.exp(-gamma * (squares[:, None] + squares - 2 * x @ x.T))
+    return f"{np.sqrt(np.square((z @ z.T - exact)[np.triu_indices(rows, 1)]).mean()):.2e}"
 
 
 def landmarks(runs):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((50_000, 64))
-    for dtype in (np.float32, np.float64):
+    for dtype in TYPES:
         xt = x.astype(dtype)
         theirs = Nystroem(gamma=1 / 128, n_components=1024, random_state=0).fit(xt)
         ours = bochner.LandmarkFeatures(gamma=1 / 128, n_components=1024, random_state=0, n_jobs=THREADS).fit(xt)
@@ -131,7 +141,7 @@ def ridge(folder, runs):
         return
     (x, y), (xt, yt) = mnist(folder, "train"), mnist(folder, "test")
     gamma, lam, n = 0.02, 1e-6, len(x)
-    for dtype in (np.float32, np.float64):
+    for dtype in TYPES:
         xd, xtd = x.astype(dtype), xt.astype(dtype)
         errors = {"ours": [], "theirs": []}  # models; the i-th of both sides have seed i
 
@@ -204,9 +214,11 @@ def main():
     parser.add_argument("--data", type=Path, default=HERE / "../../shared/data")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="fourier,landmarks,ridge")
+    parser.add_argument("--types", default="float32,float64")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
+    TYPES[:] = [getattr(np, name) for name in args.types.split(",")]
     say(f"{machine()}")
     say(f"`python bench/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}`".replace(" `", "`"))
     say()

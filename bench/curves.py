@@ -7,6 +7,7 @@ LOOKS = {
     "i.i.d.": ("#1f77b4", "", "o"),
     "orthogonal": ("#2ca02c", "", "o"),
     "quasi-random": ("#9467bd", "", "o"),
+    "turned": ("#bcbd22", "2 2", "s"),
     "structured": ("#17becf", "4 3", "o"),
     "RBFSampler": ("#888888", "6 3", "s"),
     "landmarks, uniform": ("#d62728", "", "d"),

@@ -68,6 +68,7 @@ def makers(sigma):
         "i.i.d.": fourier("independent"),
         "orthogonal": fourier("orthogonal"),
         "quasi-random": fourier("quasi"),
+        "turned": fourier("turned"),
         "structured": fourier("structured"),
         "RBFSampler": lambda D, seed: RBFSampler(gamma=gamma, n_components=D, random_state=seed),
         "landmarks, uniform": landmarks("uniform"),
@@ -78,7 +79,7 @@ def makers(sigma):
     }
 
 
-PEERS = {"RBFSampler": ["i.i.d.", "orthogonal", "quasi-random", "structured"], "Nystroem": [f"landmarks, {c}" for c in ("uniform", "k-means++", "leverage", "Cholesky")]}
+PEERS = {"RBFSampler": ["i.i.d.", "orthogonal", "quasi-random", "turned", "structured"], "Nystroem": [f"landmarks, {c}" for c in ("uniform", "k-means++", "leverage", "Cholesky")]}
 
 
 def errors(folder, seeds):
@@ -96,7 +97,7 @@ def errors(folder, seeds):
         say("|---" * (1 + len(SIZES)) + "|")
         found = {}
         for label, make in makers(sigma).items():
-            if label == "structured" and x.shape[1] <= 32:
+            if x.shape[1] <= {"turned": 16, "structured": 32}.get(label, 0):
                 continue
             # Landmarks are costly and vary little.
             count = seeds if label in ("RBFSampler", *PEERS["RBFSampler"]) else max(6, seeds // 4)

@@ -2,7 +2,7 @@
 
     python golden/parts.py > golden/parts.json        (needs mpmath)
 
-Spectral laws, signs, rectified units, positive features, sampled spectra, structured frequencies, sketches, hashed products and projections, each written here from docs/book/fourier.md, compiler.md, sketches.md, liftings.md and projections.md
+Spectral laws, signs, rectified units, positive features, sampled spectra, structured and turned frequencies, sketches, hashed products and projections, each written here from docs/book/fourier.md, compiler.md, sketches.md, liftings.md and projections.md
 with 40 digits;
 Philox, normals and Haar matrices are those of features.py.
 """
@@ -194,6 +194,29 @@ def structured(sigma):
     return features
 
 
+def turned(sigma):
+    """A rotation, then signs of each block and a transform: of two blocks here."""
+    def features(rows, D, seed):
+        d = len(rows[0])
+        p = 1 << (d - 1).bit_length()
+        columns = [haar_column(seed, 0, k, p) for k in range(d)]
+        out = []
+        for x in rows:
+            y = [sum(mpf(a) * column[c] for a, column in zip(x, columns)) for c in range(p)]
+            row = []
+            for j in range(D // 2):
+                draws = Draws(seed, SIGNS, j // p)
+                signed = [a if draws.word() & 1 == 0 else -a for a in y]
+                along = sum(a if bin(j % p & i).count("1") % 2 == 0 else -a for i, a in enumerate(signed))
+                lengths = Draws(seed, LENGTHS, j)
+                phase = sqrt(sum(lengths.normal() ** 2 for _ in range(p))) * along / (mpf(sigma) * sqrt(mpf(p)))
+                row += [cos(phase) / sqrt(mpf(D) / 2), sin(phase) / sqrt(mpf(D) / 2)]
+            out.append(row)
+        return out
+
+    return features
+
+
 def below(draws, n):
     """Uniform on 0..n, by rejection of the words above the largest multiple of n that is not above 2^64 - 1."""
     fair = 2**64 - 1 - (2**64 - 1) % n
@@ -365,6 +388,7 @@ CASES = [
      independent(lambda draws, d: mixture(draws, [(mpf("0.75"), lambda n: gaussian_law(n, d, 2)), (mpf("0.25"), lambda n: cauchy_law(n, d, 4))]))),
     ("normalised(exp(1.5*gaussian(sigma=2)))", FOURIER, 12, 9, ROWS, independent(lambda draws, d: compound(draws, d, "1.5", lambda n: gaussian_law(n, d, 2)))),
     ("gaussian(sigma=2)", {**FOURIER, "draw": "structured"}, 8, 10, WIDE, structured(2)),
+    ("gaussian(sigma=2)", {**FOURIER, "draw": "turned"}, 132, 25, WIDE, turned(2)),
     ("linear", COMPILED, 2, 11, ROWS, projected),
     ("all_subsets", COMPILED, 4, 12, ROWS, subsets),
     ("arc_cosine(order=0)", COMPILED, 5, 13, ROWS, hinges(0)),

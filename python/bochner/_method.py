@@ -28,6 +28,7 @@ METHODS: dict[str, dict[str, Any] | None] = {
     "fourier": fourier("independent"),
     "orthogonal": fourier("orthogonal"),
     "quasi": fourier("quasi"),
+    "turned": fourier("turned"),
     "structured": fourier("structured"),
     "offset": fourier("independent", form="offset"),
     "landmarks": landmarks("uniform"),

@@ -41,9 +41,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
     n_components : int, default=None
         Features, D. None means as many as pay: they are doubled, from 512 on, while the error on left-out rows falls by more than chance; few distinct rows (up to
         2,048) become landmarks, all of them. For binning, grids; None means 256 or fewer.
-    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
+    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "turned", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
         How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
-        with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
+        with independent, orthogonal, quasi-random, turned or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
         the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
         kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
     loss : str, default="ridge"
@@ -388,9 +388,9 @@ class KernelClassifier(Classifies, KernelLearner):
     n_components : int, default=None
         Features, D. None means as many as pay: they are doubled, from 512 on, while the error on left-out rows falls by more than chance; few distinct rows (up to
         2,048) become landmarks, all of them. For binning, grids; None means 256 or fewer.
-    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
+    method : {"auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "turned", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky", "binning"}, default="auto"
         How features are made: what the compiler makes of the expression; the kernel's own features, where they are finitely many; Fourier pairs
-        with independent, orthogonal, quasi-random or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
+        with independent, orthogonal, quasi-random, turned or structured frequencies, or Fourier features with offsets; whitened kernel values at rows of
         the data, chosen uniformly, by distance, by leverage or by pivots; cells of random grids (for Laplace and hats). ``"auto"`` is the
         kernel's usual one (orthogonal for the Gaussian, independent for Laplace, none for linear, compiled for expressions; offsets if ``n_components`` is odd).
     loss : {"ridge", "logistic", "squared_hinge", "hinge"}, default="ridge"

@@ -4,8 +4,8 @@ use bochner::certify::{self, Kept};
 use bochner::kernel::definiteness;
 use bochner::map::Region;
 use bochner::{
-    AnyRows, Engine, Error, Event, FourierForm, Kernel, MapSpec, Matrix, Method, Projection, Result, Rows,
-    Scalar,
+    AnyRows, Engine, Error, Event, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Projection,
+    Result, Rows, Scalar,
 };
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -214,12 +214,23 @@ pub(crate) fn features_for(
     epsilon: f64,
     delta: f64,
 ) -> PyResult<usize> {
-    let form = match form {
-        "pairs" => FourierForm::Pairs,
-        "offset" => FourierForm::Offset,
-        other => return Err(PyValueError::new_err(format!("expected pairs or offset, found {other}"))),
-    };
-    certify::features_for(&kernel_of(kernel, None)?, form, points, epsilon, delta).map_err(to_python)
+    certify::features_for(&kernel_of(kernel, None)?, form_of(form)?, points, epsilon, delta)
+        .map_err(to_python)
+}
+
+fn form_of(form: &str) -> PyResult<FourierForm> {
+    match form {
+        "pairs" => Ok(FourierForm::Pairs),
+        "offset" => Ok(FourierForm::Offset),
+        other => Err(PyValueError::new_err(format!("expected pairs or offset, found {other}"))),
+    }
+}
+
+/// The usual draw of so many Fourier features of rows with so many columns, in the words of the model file.
+#[pyfunction]
+pub(crate) fn usual_draw(kernel: &str, columns: usize, features: usize, form: &str) -> PyResult<String> {
+    let frequencies = form_of(form)?.frequencies(features);
+    Ok(FrequencyDraw::usual(&kernel_of(kernel, None)?, columns, frequencies).name().to_owned())
 }
 
 /// Fitted grids for the same.

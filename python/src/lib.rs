@@ -22,7 +22,7 @@ mod _core {
     use super::kernel::{
         canonical_kernel, check_gram, diagonal, dimension_for, distances, epsilon_for, explain, features_for,
         features_for_distance, gram, grids_for, johnson_lindenstrauss, landmarks_for_margin,
-        margin_dimension, region_of,
+        margin_dimension, region_of, usual_draw,
     };
     #[pymodule_export]
     use super::main;

@@ -61,14 +61,30 @@ def test_quasi_random_frequencies_do_better_for_few_columns(rng):
     assert error("quasi") < 0.7 * error("independent")
 
 
-def test_structured_frequencies_are_as_good_as_orthogonal_ones(rng):
+def test_transforms_are_as_good_as_orthogonal_frequencies(rng):
     X = rng.normal(size=(60, 64))
     exact = gaussian(X, X, 8.0)
     errors = {}
-    for draw in ["independent", "orthogonal", "structured"]:
+    for draw in ["independent", "orthogonal", "turned", "structured"]:
         maps = [FourierFeatures(sigma=8.0, n_components=256, draw=draw, random_state=seed) for seed in range(20)]
         errors[draw] = np.mean([np.square(Z @ Z.T - exact).mean() for Z in (m.fit_transform(X) for m in maps)])
-    assert errors["structured"] < 1.2 * errors["orthogonal"] and errors["structured"] < errors["independent"]
+    for draw in ["turned", "structured"]:
+        assert errors[draw] < 1.2 * errors["orthogonal"] and errors[draw] < errors["independent"]
+
+
+def test_the_usual_draw_depends_on_kernel_and_shape(rng):
+    """Turned where that is faster, orthogonal for other functions of a distance, independent for the rest; each the same as if it were asked for."""
+    for kernel, columns, features, draw in [
+        ("gaussian(sigma=8)", 64, 1000, "turned"),
+        ("gaussian(sigma=8)", 64, 100, "orthogonal"),
+        ("gaussian(sigma=2)", 5, 1000, "orthogonal"),
+        ("gaussian(sigma=2)[1,3]", 64, 1000, "orthogonal"),
+        ("laplace(scale=9)", 64, 1000, "independent"),
+    ]:
+        X = rng.normal(size=(20, columns))
+        make = lambda **given: FourierFeatures(kernel, n_components=features, random_state=3, **given).fit(X)
+        assert make().draw_ == draw
+        np.testing.assert_array_equal(make().transform(X), make(draw=draw).transform(X))
 
 
 @pytest.mark.parametrize("choice", ["uniform", "k-means++", "leverage", "cholesky"])
@@ -215,7 +231,7 @@ def test_the_seed_is_the_map(rng):
 
 def test_the_certificate_tells_the_error(rng):
     X = rng.normal(size=(300, 4))
-    features = FourierFeatures(sigma=2.0, n_components=400, random_state=0).fit(X)
+    features = FourierFeatures(sigma=2.0, n_components=400, draw="independent", random_state=0).fit(X)
     bound, measured = features.certificate_.bound, features.certificate_.measured
     assert (bound["kind"], bound["points"], bound["holds"]) == ("finite_set", 300, True)
     Z = features.transform(X)
@@ -223,6 +239,8 @@ def test_the_certificate_tells_the_error(rng):
     assert abs(measured["mean"] - errors.mean()) < measured["radius"]
     assert measured["largest"] <= errors.max() * (1 + 1e-9) and errors.max() < bound["epsilon"]
     assert str(features.certificate_).startswith("kernel error: bound")
+    usual = FourierFeatures(sigma=2.0, n_components=400, random_state=0).fit(X)  # orthogonal: the bound is of independent ones
+    assert not usual.certificate_.bound["holds"]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, -1, -2, None])

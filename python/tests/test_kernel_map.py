@@ -64,6 +64,7 @@ METHODS = {
     "fourier": Gaussian(2),
     "orthogonal": Matern(nu=1.5, scale=3),
     "quasi": Laplace(3),
+    "turned": Gaussian(9),
     "structured": Gaussian(9),
     "offset": Laplace(3),
     "landmarks": ArcCosine(),
@@ -76,7 +77,7 @@ METHODS = {
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_method(rng, method, dtype):
-    X = rng.normal(size=(200, 40 if method == "structured" else 3)).astype(dtype)
+    X = rng.normal(size=(200, 40 if method in ("turned", "structured") else 3)).astype(dtype)
     X[rng.random(X.shape) < 0.3] = 0
     kernel = METHODS[method]
     features = KernelMap(kernel, n_components=500, method=method, random_state=0).fit(X)
@@ -146,6 +147,7 @@ def test_doubling_landmarks(rng):
         (KernelMap("laplace", method="taylor"), "it is the series of the Gaussian"),
         (KernelMap("linear", method="fourier"), "a Fourier map of linear is not possible"),
         (KernelMap(method="structured"), "structured"),
+        (KernelMap(method="turned"), "a turned Fourier map of .* columns .* padded to fewer than 32"),
         (KernelMap(method="fourier", n_components=7), "even for .* pairs, found 7"),
         (KernelMap(method="binning"), "method"),
         (KernelMap(degree=65, method="taylor"), "degree"),

@@ -73,7 +73,7 @@ def estimators(draw):
     shared["kernel"] = draw(st.one_of(st.sampled_from(["gaussian", "laplace", "cauchy"]), st.sampled_from(WHOLE)))
     if shared["kernel"] not in WHOLE:
         shared["gamma"] = draw(widths)
-    methods = ["auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky"]
+    methods = ["auto", "compiled", "exact", "fourier", "orthogonal", "quasi", "turned", "structured", "offset", "landmarks", "k-means++", "leverage", "cholesky"]
     method = draw(st.sampled_from(methods))
     learner = {
         "method": method,
@@ -84,7 +84,7 @@ def estimators(draw):
     kind = draw(st.integers(0, 4))
     match kind:
         case 0:
-            form, frequencies = draw(st.sampled_from(["auto", "offset"])), draw(st.sampled_from(["independent", "orthogonal", "quasi"]))
+            form, frequencies = draw(st.sampled_from(["auto", "offset"])), draw(st.sampled_from(["auto", "independent", "orthogonal", "quasi"]))
             return FourierFeatures(**shared, form=form, draw=frequencies)
         case 1:
             choice = draw(st.sampled_from(["uniform", "k-means++", "leverage", "cholesky"]))

@@ -561,7 +561,9 @@ pub(crate) enum MapArg {
     Offset,
     /// Fourier pairs at quasi-random frequencies: closer for few columns
     Quasi,
-    /// Fourier pairs by Hadamard transforms: faster for many columns, isotropic kernels
+    /// Orthogonal ones by one rotation and Hadamard transforms: as close, faster from 17 columns and some hundred features on
+    Turned,
+    /// Fourier pairs by Hadamard transforms alone: faster still for many columns, isotropic kernels, a bias below 4e-4
     Structured,
     /// What the compiler makes of the expression
     Compiled,

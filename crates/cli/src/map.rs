@@ -36,6 +36,7 @@ pub(crate) fn method(typed: &MapArgs) -> Result<Option<Method>, Failure> {
         MapArg::Orthogonal => fourier(FourierForm::Pairs, FrequencyDraw::Orthogonal),
         MapArg::Offset => fourier(FourierForm::Offset, FrequencyDraw::Independent),
         MapArg::Quasi => fourier(FourierForm::Pairs, FrequencyDraw::Quasi),
+        MapArg::Turned => fourier(FourierForm::Pairs, FrequencyDraw::Turned),
         MapArg::Structured => fourier(FourierForm::Pairs, FrequencyDraw::Structured),
         MapArg::Compiled => Method::Compiled { bins: None },
         MapArg::Exact => Method::Exact,

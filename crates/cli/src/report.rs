@@ -366,7 +366,7 @@ pub(crate) fn map(method: &Method, features: usize) -> String {
 /// A method in words.
 fn words(method: &Method) -> String {
     use FourierForm::{Offset, Pairs};
-    use FrequencyDraw::{Independent, Orthogonal, Quasi, Structured};
+    use FrequencyDraw::{Independent, Orthogonal, Quasi, Structured, Turned};
     let words = match method {
         Method::Projection { how } => return how.to_string(),
         Method::Sketch { sketch: Sketch::Tensor } => "products of count sketches",
@@ -376,6 +376,8 @@ fn words(method: &Method) -> String {
         Method::Taylor { .. } => "the Gaussian's series",
         Method::Fourier { form: Pairs, draw: Quasi } => "quasi-random Fourier pairs",
         Method::Fourier { form: Pairs, draw: Structured } => "structured Fourier pairs",
+        Method::Fourier { form: Pairs, draw: Turned } => "turned orthogonal Fourier pairs",
+        Method::Fourier { form: Offset, draw: Turned } => "turned orthogonal Fourier with offsets",
         Method::Fourier { form: Offset, draw: Quasi } => "quasi-random Fourier with offsets",
         Method::Fourier { form: Offset, draw: Structured } => "structured Fourier with offsets",
         Method::Fourier { form: Pairs, draw: Orthogonal } => "orthogonal Fourier pairs",

@@ -26,9 +26,9 @@ pub enum Stream {
     Frequencies = 1,
     /// The offset of frequency `index`.
     Offsets = 2,
-    /// The vector of reflection k in orthogonal block b, `index` = b·2³² + k.
+    /// The vector of reflection k in orthogonal block or rotation b, `index` = b·2³² + k.
     Reflections = 3,
-    /// The length of orthogonal frequency `index`.
+    /// The length of orthogonal, turned or structured frequency `index`.
     Lengths = 4,
     /// Folds of cross-validation (hash of a row's content).
     Folds = 5,
@@ -42,7 +42,7 @@ pub enum Stream {
     Visits = 9,
     /// The permutations of coordinate `index` of quasi-random points.
     Scramble = 10,
-    /// Signs of structured block, projection or column `index`.
+    /// Signs of turned or structured block, projection or column `index`.
     Signs = 11,
     /// The seed of part `index` of a compiled map.
     Parts = 12,

@@ -49,7 +49,7 @@ fn compare<T: Element>(isa: Isa, name: &str, d: usize, count: usize, stream: boo
     let out = out.as_mut_slice();
 
     let dense = best(|| apply(rows, &panels, &what, out, 2 * count));
-    let blocks = Structured { padded: p, signs: &signs, lengths: &lengths };
+    let blocks = Structured { padded: p, rounds: 3, signs: &signs, lengths: &lengths };
     let fast = best(|| structured(isa, rows, d, &blocks, &what, out, 2 * count));
     println!(
         "{:>8} {name:>4} {d:>5} {:>6} {stream:>7} {dense:>8.2} {fast:>10.2} {:>6.1}",

@@ -77,7 +77,7 @@ pub enum Apply<'a, T> {
 
 impl<T> Apply<'_, T> {
     /// Outputs per column of the panels.
-    pub(crate) fn outputs(&self) -> usize {
+    pub fn outputs(&self) -> usize {
         if matches!(self, Apply::Pairs { .. }) { 2 } else { 1 }
     }
 

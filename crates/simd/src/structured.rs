@@ -1,12 +1,13 @@
 //! Rows times frequencies that are made of signs and Walsh–Hadamard transforms: structured orthogonal features.
 //!
 //! ```text
-//! s(i, ·) = diag(lengths)·H·D₃·H·D₂·H·D₁·(xᵢ, 0, …, 0)      for each block of p frequencies; D diagonals of signs, H of p × p
+//! s(i, ·) = diag(lengths)·H·D_r·…·H·D₁·(xᵢ, 0, …, 0)      for each block of p frequencies; D diagonals of signs, H of p × p
 //! z(i, j) = ending(s(i, j))
 //! ```
-//! H·D₃·H·D₂·H·D₁ is p^(3/2) times an orthogonal matrix, so that with equal lengths ℓ the frequencies of a block are orthogonal, of length
-//! ℓ·p^(3/2). A block costs 3·p·log₂ p additions a row, where a dense product costs d·p products, and its signs and lengths are
-//! all there is to store. Yu, Suresh, Choromanski, Holtmann-Rice, Kumar (2016).
+//! H·D_r·…·H·D₁ is p^(r/2) times an orthogonal matrix, so that with equal lengths ℓ the frequencies of a block are orthogonal, of length
+//! ℓ·p^(r/2). A block costs r·p·log₂ p additions a row, where a dense product costs d·p products, and its signs and lengths are
+//! all there is to store. Three rounds mix rows as they come, one is enough for rows that were turned before.
+//! Yu, Suresh, Choromanski, Holtmann-Rice, Kumar (2016).
 
 use crate::apply::{OfProducts, Sums};
 use crate::dispatch::dispatch;
@@ -17,9 +18,6 @@ use crate::operation::Operation;
 use crate::row::{Output, ROW_BLOCK, check_output, check_sparse, holds};
 use crate::{Aligned, Apply, Element, Isa, RowsRef, SparseRowsRef};
 
-/// Diagonals of signs in a block.
-const ROUNDS: usize = 3;
-
 /// Frequencies of small blocks that end together: whole register tiles on every instruction set.
 const GROUP: usize = 768;
 
@@ -28,7 +26,9 @@ const GROUP: usize = 768;
 pub struct Structured<'a, T> {
     /// p: a power of two, at least 16 and at least the number of columns.
     pub padded: usize,
-    /// +1 or −1: for each block the p entries of D₁, then of D₂, then of D₃.
+    /// r: diagonals of signs in a block, at least one.
+    pub rounds: usize,
+    /// +1 or −1: for each block the p entries of D₁, then of D₂ and so on.
     pub signs: &'a [T],
     /// One factor a frequency, all constants included.
     pub lengths: &'a [T],
@@ -38,14 +38,17 @@ impl<T> Structured<'_, T> {
     /// # Panics
     /// If the parts do not fit together or are too small for so many columns.
     fn check(&self, columns: usize) {
-        let Structured { padded, signs, lengths } = self;
+        let Structured { padded, rounds, signs, lengths } = self;
         assert!(
             padded.is_power_of_two() && *padded >= MOST_LANES.max(columns),
             "expected a power of two of at least {}, found {padded}",
             MOST_LANES.max(columns)
         );
-        let signs_needed = lengths.len().div_ceil(*padded).checked_mul(ROUNDS * padded);
-        assert!(signs_needed == Some(signs.len()), "three signs a frequency, in whole blocks");
+        let signs_needed = lengths.len().div_ceil(*padded).checked_mul(rounds.saturating_mul(*padded));
+        assert!(
+            *rounds > 0 && signs_needed == Some(signs.len()),
+            "a sign a frequency and round, in whole blocks"
+        );
     }
 }
 
@@ -114,6 +117,17 @@ pub(crate) enum Source<'a, T> {
 }
 
 impl<T: Element> Source<'_, T> {
+    /// Row i where it lies, if it has all padded columns there: a copy would be read back before its stores have left, which waits.
+    #[inline(always)]
+    fn whole(&self, i: usize, padded: usize) -> Option<&[T]> {
+        match *self {
+            Source::Dense { rows, columns } if columns == padded => {
+                Some(&rows.data[i * rows.stride..][..padded])
+            }
+            _ => None,
+        }
+    }
+
     /// Writes row i over another one; what lies behind the columns stays.
     #[inline(always)]
     fn write(&self, i: usize, to: &mut [T]) {
@@ -142,7 +156,7 @@ struct StructuredRows<'a, T> {
 impl<T: Element> Sums<T> for StructuredRows<'_, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Elem = T>, O: Operation, E: Ending<T>, const R: usize>(mut self, ending: E) {
-        let Structured { padded, signs, lengths } = *self.frequencies;
+        let Structured { padded, rounds, signs, lengths } = *self.frequencies;
         let width = VECTORS * L::N;
         let group = (GROUP / padded).max(1) * padded;
         // Zeros behind the columns.
@@ -150,16 +164,20 @@ impl<T: Element> Sums<T> for StructuredRows<'_, T> {
         // Zeros at the end, for the last vectors to read.
         let mut buffer = Aligned::zeros(group + width);
         for first in (0..self.count).step_by(ROW_BLOCK) {
-            for (g, signs) in signs.chunks(ROUNDS * group).enumerate() {
+            for (g, signs) in signs.chunks(rounds * group).enumerate() {
                 let (start, end) = (g * group, lengths.len().min((g + 1) * group));
                 for i in first..self.count.min(first + ROW_BLOCK) {
-                    self.source.write(i, row.as_mut_slice());
+                    let whole = self.source.whole(i, padded);
+                    if whole.is_none() {
+                        self.source.write(i, row.as_mut_slice());
+                    }
+                    let entries = whole.unwrap_or(row.as_slice()).as_ptr();
                     let blocks = buffer.as_mut_slice().chunks_exact_mut(padded);
                     // SAFETY: blocks and signs come by `padded`, a power of two and at least N; what is read of the buffer ends
                     // before its end.
                     unsafe {
-                        for (block, signs) in blocks.zip(signs.chunks_exact(ROUNDS * padded)) {
-                            let (mut from, to) = (row.as_slice().as_ptr(), block.as_mut_ptr());
+                        for (block, signs) in blocks.zip(signs.chunks_exact(rounds * padded)) {
+                            let (mut from, to) = (entries, block.as_mut_ptr());
                             for round in signs.chunks_exact(padded) {
                                 transform::<L>(from, Some(round), to, padded);
                                 from = to;

@@ -66,17 +66,21 @@ fn a_transform_twice_is_the_length_times_the_row() {
     }
 }
 
-/// Signs and lengths of `count` frequencies; phases of normal rows are a few turns.
+/// Signs and lengths of `count` frequencies of three rounds; phases of normal rows are a few turns.
 fn frequencies(padded: usize, count: usize) -> (Vec<f64>, Vec<f64>) {
-    let signs = normals(count.div_ceil(padded), 3 * padded, 2).iter().map(|s| s.signum()).collect();
-    let size = 1.0 / (padded as f64).powf(1.5);
+    frequencies_of(3, padded, count)
+}
+
+fn frequencies_of(rounds: usize, padded: usize, count: usize) -> (Vec<f64>, Vec<f64>) {
+    let signs = normals(count.div_ceil(padded), rounds * padded, 2).iter().map(|s| s.signum()).collect();
+    let size = (padded as f64).powf(-0.5 * rounds as f64);
     (signs, normals(count, 1, 3).iter().map(|l| (0.5 + l.abs()) * size).collect())
 }
 
 /// The sums of one row, by the formula, in f64.
-fn naive_sums(x: &[f64], padded: usize, signs: &[f64], lengths: &[f64]) -> Vec<f64> {
+fn naive_sums(x: &[f64], padded: usize, rounds: usize, signs: &[f64], lengths: &[f64]) -> Vec<f64> {
     let mut sums = Vec::new();
-    for signs in signs.chunks(3 * padded) {
+    for signs in signs.chunks(rounds * padded) {
         let mut row = x.to_vec();
         row.resize(padded, 0.0);
         for round in signs.chunks(padded) {
@@ -89,26 +93,29 @@ fn naive_sums(x: &[f64], padded: usize, signs: &[f64], lengths: &[f64]) -> Vec<f
 }
 
 fn structured_is_the_formula<T: Element>(tolerance: f64) {
-    for (n, columns, padded, count) in [
-        (1, 1, 16, 1),
-        (3, 16, 16, 100),
-        (5, 60, 64, 64),
-        (66, 64, 64, 830),
-        (2, 100, 128, 127),
-        (2, 130, 256, 1025),
-        (2, 300, 512, 513),
-        (3, 784, 1024, 1500),
-        (1, 1500, 2048, 7),
-        (1, 4096, 4096, 4099),
+    for (n, columns, padded, count, rounds) in [
+        (1, 1, 16, 1, 3),
+        (3, 16, 16, 100, 3),
+        (5, 60, 64, 64, 3),
+        (66, 64, 64, 830, 3),
+        (66, 64, 64, 830, 1),
+        (5, 32, 32, 1000, 1),
+        (3, 784, 1024, 1500, 1),
+        (2, 100, 128, 127, 2),
+        (2, 130, 256, 1025, 3),
+        (2, 300, 512, 513, 3),
+        (3, 784, 1024, 1500, 3),
+        (1, 1500, 2048, 7, 3),
+        (1, 4096, 4096, 4099, 3),
     ] {
         let x = typed::<T>(&normals(n, columns, 1));
-        let (signs, lengths) = frequencies(padded, count);
+        let (signs, lengths) = frequencies_of(rounds, padded, count);
         let (signs, lengths) = (typed::<T>(&signs), typed::<T>(&lengths));
-        let frequencies = Structured { padded, signs: &signs, lengths: &lengths };
+        let frequencies = Structured { padded, rounds, signs: &signs, lengths: &lengths };
         let rows = RowsRef { data: &x, count: n, stride: columns };
         let sums: Vec<f64> = x
             .chunks(columns)
-            .flat_map(|x| naive_sums(&doubles(x), padded, &doubles(&signs), &doubles(&lengths)))
+            .flat_map(|x| naive_sums(&doubles(x), padded, rounds, &doubles(&signs), &doubles(&lengths)))
             .collect();
         let offsets: Vec<f64> = (0..count).map(|j| j as f64 / count as f64).collect();
         let turn = std::f64::consts::TAU;
@@ -160,12 +167,12 @@ fn a_row_has_the_same_bits_wherever_it_stands_and_however_many_frequencies_follo
             let x = typed::<f32>(&normals(n, columns, 4));
             let (signs, lengths) = frequencies(padded, count);
             let (signs, lengths) = (typed::<f32>(&signs), typed::<f32>(&lengths));
-            let all = Structured { padded, signs: &signs, lengths: &lengths };
+            let all = Structured { padded, rounds: 3, signs: &signs, lengths: &lengths };
             let whole = pairs_of(isa, &x, columns, &all, false);
             assert_eq!(pairs_of(isa, &x, columns, &all, true), whole, "streamed on {isa:?}");
             let fewer = count * 2 / 3 - 1;
             let signs = &signs[..fewer.div_ceil(padded) * 3 * padded];
-            let some = Structured { padded, signs, lengths: &lengths[..fewer] };
+            let some = Structured { padded, rounds: 3, signs, lengths: &lengths[..fewer] };
             for i in [0, 1, 63, 64, 66] {
                 let (row, expected) =
                     (&x[i * columns..(i + 1) * columns], &whole[i * 2 * count..(i + 1) * 2 * count]);
@@ -187,7 +194,7 @@ fn structured_sparse_rows_have_the_bits_of_their_dense_form() {
         let (starts, indices, values) = sparse(n, columns, 0.2, 5);
         let dense = densify(&starts, &indices, &values, columns);
         let (signs, lengths) = frequencies(padded, count);
-        let of = Structured { padded, signs: &signs, lengths: &lengths };
+        let of = Structured { padded, rounds: 3, signs: &signs, lengths: &lengths };
         let what = Apply::Pairs { scale: 0.5, exact: &|_, _| 0.0, stream: false };
         let (mut a, mut b) = (vec![0.0; n * 2 * count], vec![0.0; n * 2 * count]);
         let rows = RowsRef { data: &dense, count: n, stride: columns };
@@ -207,7 +214,7 @@ fn the_frequencies_of_a_block_are_orthogonal() {
     let unit: Vec<f64> =
         (0..padded * padded).map(|at| f64::from(u8::from(at / padded == at % padded))).collect();
     for isa in Isa::available() {
-        let of = Structured { padded, signs: &signs, lengths: &lengths };
+        let of = Structured { padded, rounds: 3, signs: &signs, lengths: &lengths };
         let mut w = vec![9.0; padded * count];
         let rows = RowsRef { data: &unit, count: padded, stride: padded };
         structured(isa, rows, padded, &of, &Apply::Product, &mut w, count);
@@ -231,13 +238,13 @@ fn large_structured_phases_are_reduced_in_double_precision() {
     let (columns, padded, count) = (50, 64, 200);
     let (signs, lengths) = frequencies(padded, count);
     let single = (typed::<f32>(&signs), typed::<f32>(&lengths));
-    let of = Structured { padded, signs: &single.0, lengths: &single.1 };
+    let of = Structured { padded, rounds: 3, signs: &single.0, lengths: &single.1 };
     for size in [1e4, 1e37] {
         let mut x = typed::<f32>(&normals(3, columns, 1));
         x[columns..2 * columns].iter_mut().for_each(|x| *x *= size as f32);
         let exact: Vec<f64> = x
             .chunks(columns)
-            .flat_map(|x| naive_sums(&doubles(x), padded, &doubles(&single.0), &doubles(&single.1)))
+            .flat_map(|x| naive_sums(&doubles(x), padded, 3, &doubles(&single.0), &doubles(&single.1)))
             .collect();
         assert!(exact[count..2 * count].iter().any(|t| t.abs() > 2048.0), "the test has no power");
         for isa in Isa::available() {
@@ -269,7 +276,7 @@ fn structured_shapes_that_do_not_fit_are_refused() {
     let refuse = |columns: usize, padded: usize, signs: usize, out: usize, what: &Apply<'_, f64>| {
         let (signs, x) = (vec![1.0; signs], vec![1.0; 2 * 20]);
         let mut out = vec![0.0; out];
-        let of = Structured { padded, signs: &signs, lengths: &[1.0; 40] };
+        let of = Structured { padded, rounds: 3, signs: &signs, lengths: &[1.0; 40] };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let rows = RowsRef { data: &x, count: 2, stride: 20 };
             structured(Isa::PORTABLE, rows, columns, &of, what, &mut out, 40);
@@ -294,7 +301,7 @@ fn structured_shapes_that_do_not_fit_are_refused() {
     }
     let sparse = std::panic::catch_unwind(|| {
         let rows = SparseRowsRef { starts: &[0, 1], indices: &[20], values: &[1.0] };
-        let of = Structured { padded: 32, signs: &[1.0; 96], lengths: &[1.0; 4] };
+        let of = Structured { padded: 32, rounds: 3, signs: &[1.0; 96], lengths: &[1.0; 4] };
         structured_sparse(Isa::PORTABLE, rows, 20, &of, &Apply::Product, &mut [0.0; 4], 4);
     });
     assert!(sparse.is_err(), "an index beyond the columns");

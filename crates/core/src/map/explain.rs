@@ -5,7 +5,7 @@ use std::fmt;
 use super::combination::Combinations;
 use super::compile::{How, Recipe};
 use super::sketch::Sketch;
-use super::{FourierForm, FrequencyDraw};
+use super::{FourierForm, FrequencyDraw, fourier};
 
 impl Recipe {
     /// The parts that this one is made of.
@@ -61,6 +61,12 @@ impl Recipe {
         let from_inner = || self.parts().first().map_or(d, |part| part.features as f64);
         let own = match &self.how {
             How::Fourier { draw: FrequencyDraw::Structured, .. } => 4.0 * features,
+            How::Fourier { form, draw: FrequencyDraw::Turned } => {
+                let spectrum = self.kernel.spectrum();
+                let place = spectrum.as_ref().and_then(|spectrum| spectrum.law.isotropic());
+                let columns = place.map_or(columns, |(_, place)| place.len(columns));
+                fourier::turned_entries(columns, form.frequencies(self.features))
+            }
             How::Fourier { form: FourierForm::Pairs, .. } => d * features / 2.0,
             How::Fourier { .. } | How::Hinges | How::Subsets => d * features,
             How::Grids { width } => d * features / *width as f64,
@@ -82,6 +88,7 @@ impl Recipe {
             FrequencyDraw::Independent => "independent",
             FrequencyDraw::Orthogonal => "orthogonal",
             FrequencyDraw::Quasi => "quasi-random",
+            FrequencyDraw::Turned => "turned orthogonal",
             FrequencyDraw::Structured => "structured (bias below 4e-4)",
         };
         match &self.how {

@@ -9,7 +9,7 @@
 //! Frequency j is a function of (seed, j): a map of D features is the prefix, up to scale, of one of 2D. Every expression of shift-invariant kernels
 //! has a law (`kernel/spectrum.rs`); columns that it does not look at cost nothing. Frequencies are kept in turns (ω/2π), so that the reduction of a
 //! phase is exact, and phases too large for single precision are computed again in double: heavy-tailed laws keep their accuracy. Costs n·d·m
-//! multiply-adds to apply, n·m·log d additions if structured, and nothing to store. Rahimi & Recht (2007); Yu et al. (2016) for orthogonal and
+//! multiply-adds to apply, n·m·log d additions if structured (and n·d² multiply-adds for each 16·d frequencies if turned), and nothing to store. Rahimi & Recht (2007); Yu et al. (2016) for orthogonal and
 //! structured frequencies; Avron et al. (2016) for quasi-random ones. `docs/book/fourier.md`.
 
 mod frequencies;
@@ -19,7 +19,10 @@ use std::f64::consts::TAU;
 use bochner_simd::{Apply, Isa, Panels, Structured};
 use rayon::prelude::*;
 
-use self::frequencies::{FEWEST_PADDED, Hadamard, apply_structured, independent, orthogonal, quasi};
+use self::frequencies::{
+    BLOCKS_A_TURN, FEWEST_PADDED, FEWEST_TURNED, Hadamard, Turned, apply_structured, apply_turned,
+    independent, orthogonal, quasi,
+};
 pub(super) use self::frequencies::{fill_rows, orthonormal};
 use super::{Family, FourierForm, FrequencyDraw, Packed, PerPrecision};
 use crate::engine::Check;
@@ -52,11 +55,12 @@ enum Frequencies {
     },
 }
 
-/// Signs and lengths in one precision.
+/// Signs, lengths and rotations in one precision.
 #[derive(Clone, Debug)]
-pub(crate) struct Cast<T> {
+pub(crate) struct Cast<T: Scalar> {
     signs: Vec<T>,
     lengths: Vec<T>,
+    turns: Vec<Panels<T>>,
 }
 
 pub(crate) struct OfCast;
@@ -92,10 +96,16 @@ pub(super) fn validate(
     if !spectrum.mass.is_finite() {
         return Err(Error::Overflow { what: "the kernel of a row with itself" });
     }
-    let needs_isotropy = matches!(draw, FrequencyDraw::Orthogonal | FrequencyDraw::Structured);
-    if needs_isotropy && spectrum.law.isotropic().is_none() {
+    if draw.needs_isotropy() && spectrum.law.isotropic().is_none() {
         return unsupported(
-            format!("an orthogonal Fourier map of {kernel}"),
+            format!(
+                "{} Fourier map of {kernel}",
+                if draw == FrequencyDraw::Orthogonal {
+                    "an orthogonal".to_owned()
+                } else {
+                    format!("a {}", draw.name())
+                }
+            ),
             "its frequencies have no isotropic law; orthogonal ones would belong to another kernel, such as exp(−‖x − y‖₂/scale) in place of exp(−‖x − y‖₁/scale)",
             "draw them independently",
         );
@@ -119,7 +129,7 @@ impl Fourier {
     /// Draws the frequencies of a law for rows of `input_dim` columns.
     pub(super) fn build(spectrum: &Spectrum, ask: Ask, input_dim: usize, check: Check<'_>) -> Result<Self> {
         let Ask { form, draw, features, seed } = ask;
-        let count = if form == FourierForm::Pairs { features / 2 } else { features };
+        let count = form.frequencies(features);
         let mut used = vec![false; input_dim];
         spectrum.law.mark(&mut used);
         let columns: Vec<usize> = (0..input_dim).filter(|&j| used[j]).collect();
@@ -142,17 +152,24 @@ impl Fourier {
                 dense(orthogonal(seed, count, dim, (mixing, &place), check)?)
             }
             (FrequencyDraw::Structured, Some((mixing, place))) => {
-                if dim.next_power_of_two() < FEWEST_PADDED {
-                    return Err(Error::Unsupported {
-                        what: format!("a structured Fourier map of {dim} columns"),
-                        reason: "padded to fewer than 64, its frequencies are biased by more than 4e-4",
-                        instead: "use orthogonal ones",
-                    });
-                }
-                Frequencies::Structured {
-                    drawn: Hadamard::draw(seed, count, dim, (mixing, &place)),
-                    cast: PerPrecision::default(),
-                }
+                enough(
+                    dim,
+                    FEWEST_PADDED,
+                    "structured",
+                    "padded to fewer than 64, its frequencies are biased by more than 4e-4",
+                )?;
+                let drawn = Hadamard::structured(seed, count, dim, (mixing, &place));
+                Frequencies::Structured { drawn, cast: PerPrecision::default() }
+            }
+            (FrequencyDraw::Turned, Some((mixing, place))) => {
+                enough(
+                    dim,
+                    FEWEST_TURNED,
+                    "turned",
+                    "padded to fewer than 32, its blocks are too much alike, and no faster",
+                )?;
+                let drawn = Hadamard::turned(seed, count, dim, (mixing, &place), check)?;
+                Frequencies::Structured { drawn, cast: PerPrecision::default() }
             }
             (FrequencyDraw::Quasi, _) => drawn(quasi(seed, count, input_dim, &spectrum.law, check)?),
             _ => drawn(independent(seed, count, input_dim, &spectrum.law, check)?),
@@ -188,7 +205,10 @@ impl Fourier {
     pub(crate) fn regenerated(&self) -> Vec<&[f64]> {
         match &self.frequencies {
             Frequencies::Dense { rows, .. } => vec![rows.as_slice(), &self.offsets],
-            Frequencies::Structured { drawn, .. } => vec![&drawn.signs, &drawn.lengths, &self.offsets],
+            Frequencies::Structured { drawn, .. } => {
+                let turns = drawn.turns.iter().map(Matrix::as_slice);
+                [&drawn.signs[..], &drawn.lengths, &self.offsets].into_iter().chain(turns).collect()
+            }
         }
     }
 
@@ -199,7 +219,8 @@ impl Fourier {
         let prepared = self.prepared(rows);
         let rows = &prepared.as_ref().map_or(*rows, OwnedRows::view);
         let count = self.count() as f64;
-        let exact = |i: usize, j: usize| self.phase(rows, i, j);
+        let last = Turned::default();
+        let exact = |i: usize, j: usize| self.phase(rows, i, j, &last);
         if self.offsets.is_empty() {
             let scale = T::from_f64(self.scale * (1.0 / count).sqrt());
             self.sums(rows, &Apply::Pairs { scale, exact: &exact, stream }, out, stride);
@@ -276,24 +297,93 @@ impl Fourier {
             Frequencies::Structured { drawn, cast } => {
                 let cast = cast.get(|| {
                     let round = |numbers: &[f64]| numbers.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>();
-                    Cast { signs: round(&drawn.signs), lengths: round(&drawn.lengths) }
+                    let pack = |turn: &Matrix<f64>| {
+                        Panels::pack(Isa::best(), turn.rows(), turn.columns(), |j, column: &mut [T]| {
+                            column
+                                .iter_mut()
+                                .enumerate()
+                                .for_each(|(k, to)| *to = T::from_f64(turn.row(k)[j]));
+                        })
+                    };
+                    let turns = drawn.turns.iter().map(pack).collect();
+                    Cast { signs: round(&drawn.signs), lengths: round(&drawn.lengths), turns }
                 });
-                let frequencies =
-                    Structured { padded: drawn.padded, signs: &cast.signs, lengths: &cast.lengths };
-                apply_structured(rows, &frequencies, what, out, stride);
+                let Hadamard { padded, rounds, .. } = *drawn;
+                let frequencies = Structured { padded, rounds, signs: &cast.signs, lengths: &cast.lengths };
+                if cast.turns.is_empty() {
+                    apply_structured(rows, &frequencies, what, out, stride);
+                } else {
+                    apply_turned(rows, &cast.turns, &frequencies, what, out, stride);
+                }
             }
         }
     }
 
     /// The phase of row i and frequency j in f64, for those too large for the precision of the rows.
-    fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize) -> f64 {
+    fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Turned) -> f64 {
         match &self.frequencies {
             Frequencies::Dense { rows: frequencies, .. } => {
                 let w = frequencies.row(j);
                 rows.entries(i).map(|(k, x)| x.to_f64() * w[k as usize]).sum()
             }
-            Frequencies::Structured { drawn, .. } => drawn.phase(rows, i, j),
+            Frequencies::Structured { drawn, .. } => drawn.phase(rows, i, j, last),
         }
+    }
+}
+
+/// Refuses a map that is made of transforms of fewer columns than it takes.
+fn enough(dim: usize, fewest: usize, kind: &str, reason: &'static str) -> Result<()> {
+    if dim.next_power_of_two() >= fewest {
+        return Ok(());
+    }
+    let what = format!("a {kind} Fourier map of {dim} columns");
+    Err(Error::Unsupported { what, reason, instead: "use orthogonal ones" })
+}
+
+/// What turned frequencies of so many columns take; in f64, where no size overflows.
+struct Turning {
+    columns: f64,
+    padded: f64,
+    frequencies: f64,
+}
+
+impl Turning {
+    fn new(columns: usize, frequencies: usize) -> Turning {
+        let padded = columns.checked_next_power_of_two().map_or(2f64.powi(64), |padded| padded as f64);
+        Turning { columns: columns as f64, padded, frequencies: frequencies as f64 }
+    }
+
+    /// Entries of all rotations.
+    fn rotations(&self) -> f64 {
+        (self.frequencies / (BLOCKS_A_TURN as f64 * self.padded)).ceil() * self.columns * self.padded
+    }
+
+    /// Operations a dense row: a rotation for each sixteen blocks, and for each frequency a sign, a length and the stages of a transform, of which the four within a vector take two instructions each.
+    fn operations(&self) -> f64 {
+        self.rotations() + self.frequencies * (self.padded.log2() + 6.0)
+    }
+}
+
+/// Numbers that turned frequencies keep: rotations, signs and lengths.
+pub(super) fn turned_entries(columns: usize, frequencies: usize) -> f64 {
+    let turning = Turning::new(columns, frequencies);
+    turning.rotations() + 2.0 * (turning.frequencies + turning.padded)
+}
+
+/// The usual draw of an isotropic law: orthogonal; turned where that takes two thirds of the operations a row or less; independent where it would take too long to draw either.
+pub(super) fn usual_draw(columns: usize, frequencies: usize) -> FrequencyDraw {
+    /// Multiply-adds to draw frequencies, about: tens of seconds of one thread at 10⁹ a second (counted, not timed).
+    const MOST_TO_DRAW: f64 = 2e10;
+    let turning = Turning::new(columns, frequencies);
+    let Turning { columns, padded, frequencies } = turning;
+    // Frequency i of a block passes i + 1 reflections.
+    let to_turn = turning.rotations() * columns;
+    let to_draw = columns * frequencies * columns.min(frequencies);
+    let pays = padded >= FEWEST_TURNED as f64 && 3.0 * turning.operations() <= 2.0 * columns * frequencies;
+    match (pays && to_turn <= MOST_TO_DRAW, to_draw <= MOST_TO_DRAW) {
+        (true, _) => FrequencyDraw::Turned,
+        (false, true) => FrequencyDraw::Orthogonal,
+        (false, false) => FrequencyDraw::Independent,
     }
 }
 
@@ -325,7 +415,12 @@ mod tests {
     #[test]
     fn phases_of_one_width_are_those_of_another_divided() {
         let x = Matrix::from_fn(100, 40, |i, j| ((i * 41 + j * 7) % 23) as f64 / 7.0);
-        for draw in [FrequencyDraw::Independent, FrequencyDraw::Orthogonal, FrequencyDraw::Structured] {
+        for draw in [
+            FrequencyDraw::Independent,
+            FrequencyDraw::Orthogonal,
+            FrequencyDraw::Turned,
+            FrequencyDraw::Structured,
+        ] {
             let map = |sigma: f64| {
                 let ask = Ask { form: FourierForm::Pairs, draw, features: 30, seed: 5 };
                 Fourier::build(&Kernel::gaussian(sigma).spectrum().unwrap(), ask, 40, &|_| Ok(())).unwrap()
@@ -347,6 +442,92 @@ mod tests {
         }
     }
 
+    /// Frequencies of several rotations: each phase is that of its own rotation, signs and length, in rows that are turned in two pieces, and large ones are computed again where they belong.
+    #[test]
+    fn turned_phases_are_those_of_their_frequency() {
+        let (n, d, count) = (70, 20, 1300);
+        let x = Matrix::from_fn(n, d, |i, j| ((i * 41 + j * 7) % 23) as f64 / 7.0 - 1.5);
+        let ask = |form| Ask {
+            form,
+            draw: FrequencyDraw::Turned,
+            features: if form == FourierForm::Pairs { 2 * count } else { count },
+            seed: 5,
+        };
+        let map = |form| {
+            Fourier::build(&Kernel::gaussian(0.5).spectrum().unwrap(), ask(form), d, &|_| Ok(())).unwrap()
+        };
+        let pairs = map(FourierForm::Pairs);
+        let Frequencies::Structured { drawn, .. } = &pairs.frequencies else { panic!("not turned") };
+        assert_eq!((drawn.turns.len(), drawn.padded), (3, 32));
+        let turns = pairs.turns(&Rows::from(&x));
+        for i in 0..n {
+            for j in 0..count {
+                let exact = pairs.phase(&Rows::from(&x), i, j, &Turned::default());
+                assert!((turns.row(i)[j] - exact).abs() < 1e-12, "{i} {j}");
+            }
+        }
+        assert!(drawn.turns[0] != drawn.turns[1] && drawn.turns[1] != drawn.turns[2], "one rotation for all");
+        // Far away, where phases are too large for single precision.
+        let far = Matrix::from_fn(n, d, |i, j| (1e3 * x.row(i)[j]) as f32);
+        let wide = Matrix::from_fn(n, d, |i, j| f64::from(far.row(i)[j]));
+        for form in [FourierForm::Pairs, FourierForm::Offset] {
+            let map = map(form);
+            let width = map.output_dim();
+            let (mut single, mut double) = (Matrix::<f32>::zeros(n, width), Matrix::<f64>::zeros(n, width));
+            map.apply(&Rows::from(&far), single.as_mut_slice(), width, false);
+            map.apply(&Rows::from(&wide), double.as_mut_slice(), width, false);
+            let worst = single.as_slice().iter().zip(double.as_slice());
+            let worst = worst.map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+            // Typical phases are some 2,000 turns, and are sums of such: those below 1,024 are good to 1e-3 of a turn or so.
+            assert!(worst < 2e-2 * (2.0 / count as f64).sqrt(), "{form:?}: {worst}");
+        }
+    }
+
+    /// Where nothing is padded, frequencies of a block over their lengths are an orthogonal matrix, and have no preferred direction with those of another block.
+    #[test]
+    fn turned_blocks_are_orthogonal_matrices() {
+        let d = 32;
+        let ask = Ask { form: FourierForm::Offset, draw: FrequencyDraw::Turned, features: 3 * d, seed: 2 };
+        let map = Fourier::build(&Kernel::gaussian(1.0).spectrum().unwrap(), ask, d, &|_| Ok(())).unwrap();
+        let unit = Matrix::from_fn(d, d, |i, j| if i == j { 1.0 } else { 0.0 });
+        let turns = map.turns(&Rows::from(&unit)); // entry (k, j) is entry k of frequency j
+        let inner = |a: usize, b: usize| (0..d).map(|k| turns.row(k)[a] * turns.row(k)[b]).sum::<f64>();
+        let cosine = |a: usize, b: usize| inner(a, b) / (inner(a, a) * inner(b, b)).sqrt();
+        for a in 0..d {
+            for b in 0..3 * d {
+                let same_block = b < d;
+                assert!(a == b || !same_block || cosine(a, b).abs() < 1e-12, "{a} {b}");
+            }
+        }
+        // Means of 32 signs: steps of 1/16.
+        assert!((d..3 * d).all(|b| (16.0 * cosine(0, b) - (16.0 * cosine(0, b)).round()).abs() < 1e-9));
+        assert!((d..3 * d).any(|b| cosine(0, b).abs() > 0.05), "blocks are all the same");
+    }
+
+    /// Turned where products are saved, orthogonal where not, independent where there are directions to tell apart or drawing would take minutes; whatever the sizes.
+    #[test]
+    fn the_usual_draw_is_the_faster_one() {
+        use FrequencyDraw::{Independent, Orthogonal, Turned};
+        let usual = |text: &str, columns, frequencies| {
+            FrequencyDraw::usual(&text.parse::<Kernel>().unwrap(), columns, frequencies)
+        };
+        assert_eq!(usual("gaussian(sigma=1)", 64, 2048), Turned);
+        assert_eq!(usual("matern(nu=1.5,scale=1)", 784, 2048), Turned);
+        assert_eq!(usual("gaussian(sigma=1)", 784, 1024), Orthogonal);
+        assert_eq!(usual("gaussian(sigma=1)", 64, 64), Orthogonal);
+        assert_eq!(usual("gaussian(sigma=1)", 8, 1 << 20), Orthogonal);
+        assert_eq!(usual("gaussian(sigma=1)[1,5]", 64, 2048), Orthogonal);
+        assert_eq!(usual("gaussian(sigma=1)[0..63]", 1 << 40, 2048), Turned);
+        assert_eq!(usual("laplace(scale=1)", 64, 2048), Independent);
+        assert_eq!(usual("gaussian(sigma=1)", 10_000, 5000), Independent);
+        assert_eq!(usual("gaussian(sigma=1)", usize::MAX, usize::MAX), Independent);
+        assert_eq!(usual("gaussian(sigma=1)", 64, usize::MAX), Independent);
+        assert_eq!(usual("gaussian(sigma=1)", 64, 1 << 20), Turned);
+        for draw in [Independent, Orthogonal, FrequencyDraw::Quasi, Turned, FrequencyDraw::Structured] {
+            assert_eq!(serde_json::to_string(&draw).unwrap(), format!("\"{}\"", draw.name()));
+        }
+    }
+
     #[test]
     fn a_smaller_map_is_the_prefix_of_a_larger_one() {
         let kernel: Kernel = "gaussian(sigma=0.7)*matern(nu=1.5,scale=2)".parse().unwrap();
@@ -355,6 +536,7 @@ mod tests {
             FrequencyDraw::Independent,
             FrequencyDraw::Orthogonal,
             FrequencyDraw::Quasi,
+            FrequencyDraw::Turned,
             FrequencyDraw::Structured,
         ] {
             for form in [FourierForm::Pairs, FourierForm::Offset] {

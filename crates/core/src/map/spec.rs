@@ -115,14 +115,49 @@ pub enum FrequencyDraw {
     Orthogonal,
     /// From a scrambled Halton sequence: more even than chance, for few columns.
     Quasi,
+    /// One rotation for many blocks, and signs and a Walsh–Hadamard transform for each, for isotropic laws of 17 columns or more: nearly as close as orthogonal ones (`docs/book/fourier.md`), and faster where there are many.
+    Turned,
     /// Signs and Walsh–Hadamard transforms in place of a matrix, for isotropic laws of 33 columns or more: faster, and biased by less than 4e-4.
     Structured,
+}
+
+impl FrequencyDraw {
+    /// Its word in the model file.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrequencyDraw::Independent => "independent",
+            FrequencyDraw::Orthogonal => "orthogonal",
+            FrequencyDraw::Quasi => "quasi",
+            FrequencyDraw::Turned => "turned",
+            FrequencyDraw::Structured => "structured",
+        }
+    }
+
+    /// Whether it takes a law without preferred directions.
+    pub fn needs_isotropy(self) -> bool {
+        matches!(self, FrequencyDraw::Orthogonal | FrequencyDraw::Turned | FrequencyDraw::Structured)
+    }
+
+    /// The usual one of a shift-invariant kernel for so many frequencies of dense rows with so many columns: for isotropic laws orthogonal, or turned where that is faster; independent for all others, and where
+    /// it would take minutes to draw these.
+    pub fn usual(kernel: &Kernel, columns: usize, frequencies: usize) -> FrequencyDraw {
+        let spectrum = kernel.spectrum();
+        match spectrum.as_ref().and_then(|spectrum| spectrum.law.isotropic()) {
+            Some((_, place)) => fourier::usual_draw(place.len(columns), frequencies),
+            None => FrequencyDraw::Independent,
+        }
+    }
 }
 
 impl FourierForm {
     /// Pairs where the number of features is even.
     pub fn of(features: usize) -> FourierForm {
         if features.is_multiple_of(2) { FourierForm::Pairs } else { FourierForm::Offset }
+    }
+
+    /// Frequencies of so many features.
+    pub fn frequencies(self, features: usize) -> usize {
+        if self == FourierForm::Pairs { features / 2 } else { features }
     }
 }
 
@@ -489,7 +524,7 @@ impl MapSpec {
     pub(crate) fn bytes(&self, input_dim: usize) -> u64 {
         let factor = match self.method {
             // Orthogonal frequencies keep their reflections while they are drawn.
-            Method::Fourier { draw: FrequencyDraw::Orthogonal, .. }
+            Method::Fourier { draw: FrequencyDraw::Orthogonal | FrequencyDraw::Turned, .. }
             | Method::Projection { how: Projection::Orthonormal }
             | Method::Compiled { .. } => 1.4,
             // The Gram matrix and its factor stand beside the inverse while it is made.

@@ -156,6 +156,8 @@ fn what_has_no_map_is_refused_with_the_part_and_the_way_out() {
     assert!(text.contains("no isotropic law"), "{text}");
     let text = message("gaussian(sigma=1)", fourier(FrequencyDraw::Structured));
     assert!(text.contains("padded to fewer than 64"), "{text}");
+    let text = message("gaussian(sigma=1)", fourier(FrequencyDraw::Turned));
+    assert!(text.contains("padded to fewer than 32"), "{text}");
     let text = message("gaussian(sigma=1)", Method::Binning { bins: Bins::Hashed { width: 4 } });
     assert!(text.contains("not convex near zero"), "{text}");
     let text = message("laplace(scale=1)", Method::Taylor { degree: 2 });

@@ -67,7 +67,7 @@ struct PartSpec {
 fn parts_of_maps_are_those_of_an_independent_script() {
     let cases: Vec<Part> =
         serde_json::from_str(&std::fs::read_to_string(golden("parts.json")).unwrap()).unwrap();
-    assert_eq!(cases.len(), 26);
+    assert_eq!(cases.len(), 27);
     for Part { spec: PartSpec { kernel, method, features, seed }, rows, expected } in cases {
         let map =
             MapSpec { kernel: kernel.parse().unwrap(), method, features, seed }.build(rows[0].len()).unwrap();

@@ -106,6 +106,23 @@ fn what_does_not_fit_in_memory_is_refused_with_the_numbers() {
     );
     let most = MapSpec { features: usize::MAX - 1, ..MapSpec::auto(Kernel::gaussian(1.0)) };
     assert!(matches!(most.build(usize::MAX), Err(Error::Memory { .. })));
+    for (form, features, columns) in [
+        (FourierForm::Pairs, usize::MAX - 1, usize::MAX),
+        (FourierForm::Offset, 1 << 63, 32),
+        (FourierForm::Offset, 64, 1 << 60),
+    ] {
+        let turned = Method::Fourier { form, draw: FrequencyDraw::Turned };
+        let most = MapSpec { method: turned, features, ..MapSpec::auto(Kernel::gaussian(1.0)) };
+        assert!(matches!(most.build(columns), Err(Error::Memory { .. })), "{form:?} {features} {columns}");
+    }
+    // Only the columns that the kernel looks at count.
+    let turned = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Turned };
+    let some = MapSpec {
+        method: turned,
+        features: 256,
+        ..MapSpec::auto("gaussian(sigma=2)[0..64]".parse().unwrap())
+    };
+    assert!(some.build(20_000).is_ok());
 }
 
 /// The exact map has as many features as columns, whatever D says: that is what must fit.
@@ -259,9 +276,9 @@ fn a_block_of_many_features_can_be_stopped() {
 fn any_method() -> impl Strategy<Value = Method> {
     prop_oneof![
         Just(Method::Exact),
-        (any::<bool>(), any::<bool>()).prop_map(|(pairs, orthogonal)| Method::Fourier {
+        (any::<bool>(), 0..3usize).prop_map(|(pairs, draw)| Method::Fourier {
             form: if pairs { FourierForm::Pairs } else { FourierForm::Offset },
-            draw: if orthogonal { FrequencyDraw::Orthogonal } else { FrequencyDraw::Independent },
+            draw: [FrequencyDraw::Independent, FrequencyDraw::Orthogonal, FrequencyDraw::Turned][draw],
         }),
         (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)]).prop_map(
             |(whiten, tolerance)| Method::Landmarks { whiten, tolerance, choice: Default::default() }

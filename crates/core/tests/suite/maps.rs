@@ -64,7 +64,7 @@ fn compiled_maps_are_unbiased() {
     assert!(checked > 150, "{checked} means tell a tenth apart");
 }
 
-/// The four draws of frequencies have the law of each shift-invariant kernel, structured ones up to their bias of 4e-4 from 64 padded columns on. α as above.
+/// The five draws of frequencies have the law of each shift-invariant kernel, structured ones up to their bias of 4e-4 from 64 padded columns on. α as above.
 #[test]
 fn every_draw_has_the_law() {
     let d = 64;
@@ -98,6 +98,7 @@ fn every_draw_has_the_law() {
                 FrequencyDraw::Independent,
                 FrequencyDraw::Orthogonal,
                 FrequencyDraw::Quasi,
+                FrequencyDraw::Turned,
                 FrequencyDraw::Structured,
             ] {
                 let spec = MapSpec {
@@ -109,9 +110,9 @@ fn every_draw_has_the_law() {
                 let isotropic =
                     ["gaussian(sigma=2)", "exponential", "matern", "rational", "gaussian(sigma=["];
                 let isotropic = isotropic.iter().any(|start| text.starts_with(start));
-                let few = text.contains('[') && draw == FrequencyDraw::Structured;
-                let refused =
-                    matches!(draw, FrequencyDraw::Orthogonal | FrequencyDraw::Structured) && !isotropic;
+                let few =
+                    text.contains('[') && matches!(draw, FrequencyDraw::Turned | FrequencyDraw::Structured);
+                let refused = draw.needs_isotropy() && !isotropic;
                 assert_eq!(spec.build(d).is_err(), refused || few, "{text} {draw:?}");
                 if refused || few {
                     continue;
@@ -300,16 +301,18 @@ fn maps_with_waves_in_their_grids_save_and_are_sparse() {
     assert!(worst < 0.14, "{worst}");
 }
 
-/// The laws of `laws.rs` for structured frequencies, which need more columns than the table has.
+/// The laws of `laws.rs` for turned and structured frequencies, which need more columns than the table has.
 #[test]
-fn structured_maps_obey_the_laws() {
+fn maps_of_transforms_obey_the_laws() {
     let (n, d) = (150, 40);
     let (starts, indices, values) = bochner_testkit::sparse(n, d, 0.5, 3);
     let dense = Matrix::new(n, d, bochner_testkit::densify(&starts, &indices, &values, d)).unwrap();
     let sparse = Csr::new(d, starts, indices, values).unwrap();
     for text in ["gaussian(sigma=3)", "matern(nu=1.5,scale=4)", "exponential(scale=5)[3..39]"] {
-        for form in [FourierForm::Pairs, FourierForm::Offset] {
-            let method = Method::Fourier { form, draw: FrequencyDraw::Structured };
+        use FourierForm::{Offset, Pairs};
+        use FrequencyDraw::{Structured, Turned};
+        for (form, draw) in [(Pairs, Structured), (Offset, Structured), (Pairs, Turned), (Offset, Turned)] {
+            let method = Method::Fourier { form, draw };
             let spec = MapSpec { kernel: text.parse().unwrap(), method, features: 150, seed: 4 };
             let map = spec.build(d).unwrap();
             let one = map.transform(&engine(1), &Rows::from(&dense)).unwrap();

@@ -68,12 +68,12 @@ fn difference(map: &Map, coefficients: &[f64], x: &[f64], j: usize) -> f64 {
 #[test]
 fn gradients_are_those_of_differences() {
     let d = 3;
-    let wide = {
-        let method = Method::Fourier { form: FourierForm::Pairs, draw: FrequencyDraw::Structured };
+    let wide = [FrequencyDraw::Turned, FrequencyDraw::Structured].map(|draw| {
+        let method = Method::Fourier { form: FourierForm::Pairs, draw };
         let spec = MapSpec { features: 64, seed: 1, method, ..MapSpec::auto(Kernel::gaussian(6.0)) };
         spec.build(64).unwrap()
-    };
-    for map in maps(d).iter().chain([&wide]) {
+    });
+    for map in maps(d).iter().chain(&wide) {
         let d = map.input_dim();
         let coefficients = Matrix::new(2, map.output_dim(), normals(2, map.output_dim(), 7)).unwrap();
         let x = Matrix::new(1, d, normals(1, d, 8)).unwrap();
