@@ -31,9 +31,9 @@ def ridge(Z, Y, weights, strength):
 
 # The features of a learner's method, made by the transformers.
 METHODS = {
-    "fourier": lambda seed: FourierFeatures(sigma=2.0, n_components=40, random_state=seed),
+    "fourier": lambda seed: FourierFeatures(sigma=2.0, n_components=40, draw="independent", random_state=seed),
     "orthogonal": lambda seed: FourierFeatures(sigma=2.0, n_components=40, draw="orthogonal", random_state=seed),
-    "offset": lambda seed: FourierFeatures(sigma=2.0, n_components=40, form="offset", random_state=seed),
+    "offset": lambda seed: FourierFeatures(sigma=2.0, n_components=40, form="offset", draw="independent", random_state=seed),
     "landmarks": lambda seed: LandmarkFeatures(sigma=2.0, n_components=40, random_state=seed),
     "quasi": lambda seed: FourierFeatures(sigma=2.0, n_components=40, draw="quasi", random_state=seed),
     "compiled": lambda seed: KernelMap(sigma=2.0, n_components=40, method="compiled", random_state=seed),
