@@ -5,7 +5,11 @@ STAGE := .ci/stage
 DATA ?= ../shared/data
 EXAMPLES := $(basename $(notdir $(wildcard crates/core/examples/*.rs)))
 
-.PHONY: setup browser demo test lint rust isa examples wheel python bench
+# The whole workspace at once, so that what one stage has built serves the next: crates have the features of all who use them.
+export PYO3_PYTHON := $(CURDIR)/$(VENV)/bin/python
+BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
+
+.PHONY: setup browser demo test lint rust isa examples wheel checked-wheel python bench
 
 setup: $(VENV)/ready browser
 
@@ -25,29 +29,35 @@ $(VENV)/ready: python/requirements-test.txt
 demo:
 	cargo run --release -- demo
 
-test: setup lint rust isa examples wheel python
+test: setup lint rust isa examples python
 
-lint:
+lint: $(VENV)/ready
 	$(STAGE) format cargo fmt --all --check
-	$(STAGE) clippy cargo clippy --all-targets -- -D warnings
+	$(STAGE) clippy cargo clippy --workspace --all-targets -- -D warnings
 
-rust:
-	$(STAGE) rust cargo test
+rust: $(VENV)/ready
+	$(STAGE) rust cargo test --workspace
 
-# (For the whole workspace, so that what `rust` has built is used.) What depends on the instruction set, once more on each that this processor has besides its best: laws, golden values, oracles. Means and variances over seeds do not.
+# What depends on the instruction set, once more on each that this processor has besides its best: laws, golden values, oracles. Means and variances over seeds do not.
 ISA_TESTS := laws:: golden:: oracle:: svm:: losses:: strategies:: sequences:: liftings::
 
-isa:
-	$(STAGE) portable env BOCHNER_ISA=portable sh -ec 'cargo test -q --lib; cargo test -q --test suite -- $(ISA_TESTS)'
-	$(STAGE) avx2 env BOCHNER_ISA=avx2 sh -ec 'cargo test -q --lib; cargo test -q --test suite -- $(ISA_TESTS)'
+isa: rust
+	for isa in $$($(BUILT)/examples/instruction_sets --besides-the-best); do \
+	  BOCHNER_ISA=$$isa $(STAGE) $$isa sh -ec 'cargo test -q --workspace --lib; cargo test -q --workspace --test suite -- $(ISA_TESTS)' || exit 1; done
 
-examples:
-	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; cargo run -q --example $$e; done'
+examples: rust
+	$(STAGE) examples sh -ec 'for e in $(EXAMPLES); do echo "example $$e"; $(BUILT)/examples/$$e; done'
+
+INSTALL := env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python
 
 wheel: $(VENV)/ready
-	$(STAGE) wheel env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python
+	$(STAGE) wheel $(INSTALL)
 
-python: wheel
+# With debug assertions and overflow checks, like the Rust tests, and made of what they have built.
+checked-wheel: $(VENV)/ready
+	$(STAGE) checked-wheel $(INSTALL) --config-settings=build-args="--profile dev"
+
+python: checked-wheel
 	$(STAGE) pytest $(VENV)/bin/python -m pytest -q python/tests
 
 bench: wheel

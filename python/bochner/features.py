@@ -153,11 +153,14 @@ class FourierFeatures(_KernelFeatures):
         ``"pairs"`` makes (cos ω·x, sin ω·x) of each frequency, ``"offset"`` √2 cos(ω·x + b), as ``RBFSampler`` does. Pairs
         have the lower variance for the Gaussian at every distance; ``"auto"`` takes them if ``n_components`` is even.
     draw : {"auto", "independent", "orthogonal", "quasi", "turned", "structured"}, default="auto"
-        How frequencies are drawn. ``"independent"`` is for every kernel, and its bound is proved. ``"orthogonal"``, for functions of ‖x - y‖, has the
-        lower variance as a rule; ``"turned"`` is nearly as close, for 17 columns or more, and faster where features are many: one rotation, then signs
-        and Hadamard transforms in place of a matrix. ``"auto"`` takes these two for functions of ‖x - y‖, whichever is faster for dense rows, and
-        independent ones for others, and where it would take minutes to draw these. ``"quasi"`` takes a scrambled Halton sequence, which is more even than chance, for few columns; ``"structured"`` has transforms alone:
-        faster still for many columns, and biased by less than 4e-4.
+        How frequencies are drawn. ``"independent"`` is for every kernel, and the bound of its certificate is proved. ``"orthogonal"``, for functions
+        of ‖x - y‖, has the lower variance as a rule; ``"turned"`` is nearly as close, for 17 columns or more, and faster where frequencies are
+        several times the columns: one rotation, then signs and Hadamard transforms in place of a matrix. For these two the bound is that of
+        independent ones, for reference. ``"auto"`` takes one of them for functions of ‖x - y‖, whichever is faster for dense rows, and independent
+        ones for others, and where the others would take a minute to draw; it depends on ``n_components``, so that a map of twice the features
+        may be another one, where with a draw that is given it begins with the same frequencies. ``"quasi"`` takes a scrambled Halton sequence,
+        which is more even than chance, for few columns; ``"structured"`` has transforms alone: faster still for many columns, and biased by less
+        than 4e-4.
     random_state : int, RandomState instance or None, default=None
         Of all chance. The same integer gives the same map here, on the command line and in Rust, for the same draw.
     n_jobs : int or None, default=None
@@ -241,19 +244,25 @@ class FourierFeatures(_KernelFeatures):
                 f"expected n_components to be even for (cos, sin) pairs, found {self.n_components}; "
                 f"take {self.n_components + 1}, or form='offset'"
             )
-        return fourier(self.draw_, self._form())
+        return fourier(self._draw, self._form())
 
     def _form(self) -> str:
         return ("offset" if self.n_components % 2 else "pairs") if self.form == "auto" else self.form
 
     def _features(self, rows: Any) -> int:
         features = super()._features(rows)
-        self.draw_ = self.draw
+        self._draw = self.draw
         if self.draw == "auto":
             names = getattr(self, "feature_names_in_", None)
             kernel = _core.canonical_kernel(self._kernel_text(rows), None if names is None else list(names))
-            self.draw_ = _core.usual_draw(kernel, self.n_features_in_, features, self._form())
+            self._draw = _core.auto_draw(kernel, self.n_features_in_, features, self._form())
         return features
+
+    @property
+    def draw_(self) -> str:
+        """How frequencies were drawn."""
+        check_is_fitted(self)
+        return self._map.draw
 
 
 class KernelMap(_KernelFeatures):

@@ -228,9 +228,9 @@ fn form_of(form: &str) -> PyResult<FourierForm> {
 
 /// The usual draw of so many Fourier features of rows with so many columns, in the words of the model file.
 #[pyfunction]
-pub(crate) fn usual_draw(kernel: &str, columns: usize, features: usize, form: &str) -> PyResult<String> {
+pub(crate) fn auto_draw(kernel: &str, columns: usize, features: usize, form: &str) -> PyResult<String> {
     let frequencies = form_of(form)?.frequencies(features);
-    Ok(FrequencyDraw::usual(&kernel_of(kernel, None)?, columns, frequencies).name().to_owned())
+    Ok(FrequencyDraw::auto(&kernel_of(kernel, None)?, columns, frequencies).name().to_owned())
 }
 
 /// Fitted grids for the same.
@@ -304,13 +304,16 @@ pub(crate) fn margin_dimension(margin: f64, epsilon: f64, delta: f64) -> PyResul
     certify::margin_dimension(margin, epsilon, delta).map_err(to_python)
 }
 
-/// What a separator of (x, ‖x‖²) is: its kind, the centre or the normal, the radius or the offset.
+/// A kind, the centre or the normal, the radius or the offset.
+type RegionParts<'py> = (&'static str, Option<Bound<'py, PyArray1<f64>>>, Option<f64>);
+
+/// What a separator of (x, ‖x‖²) is.
 #[pyfunction]
 pub(crate) fn region_of<'py>(
     py: Python<'py>,
     weights: PyReadonlyArray1<'py, f64>,
     intercept: f64,
-) -> PyResult<(&'static str, Option<Bound<'py, PyArray1<f64>>>, Option<f64>)> {
+) -> PyResult<RegionParts<'py>> {
     let region = Region::of_separator(weights.as_slice()?, intercept).map_err(to_python)?;
     let (kind, vector, number) = match region {
         Region::Ball { centre, radius } => ("ball", Some(centre), Some(radius)),

@@ -20,9 +20,9 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::kernel::{
-        canonical_kernel, check_gram, diagonal, dimension_for, distances, epsilon_for, explain, features_for,
-        features_for_distance, gram, grids_for, johnson_lindenstrauss, landmarks_for_margin,
-        margin_dimension, region_of, usual_draw,
+        auto_draw, canonical_kernel, check_gram, diagonal, dimension_for, distances, epsilon_for, explain,
+        features_for, features_for_distance, gram, grids_for, johnson_lindenstrauss, landmarks_for_margin,
+        margin_dimension, region_of,
     };
     #[pymodule_export]
     use super::main;

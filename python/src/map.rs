@@ -160,6 +160,15 @@ impl Map {
         self.model.map().spec().kernel.to_string()
     }
 
+    /// How the frequencies of a Fourier map were drawn, in the words of the model file; none for other maps.
+    #[getter]
+    fn draw(&self) -> Option<&'static str> {
+        match self.model.map().spec().method {
+            Method::Fourier { draw, .. } => Some(draw.name()),
+            _ => None,
+        }
+    }
+
     /// What became of the kernel, for people; none for maps that are made of rows.
     #[getter]
     fn recipe(&self) -> PyResult<Option<String>> {

@@ -23,6 +23,12 @@ use crate::kernel::kernel_of;
 use crate::map::csr_parts;
 use crate::rows::{AnyTable, array, view};
 
+/// Objective, bound or none, steps, why no more, σ or none.
+type Minimised = (f64, Option<f64>, usize, &'static str, Option<f64>);
+
+/// Two numbers for each row and output.
+type Ends<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// L, the part of each column, the leading directions, and their parts.
 type MetricParts<'py> =
     (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
@@ -415,9 +421,9 @@ impl Model {
         self.inner.training().map(|training| training.loss().to_string())
     }
 
-    /// (objective, bound or none, steps, why no more, σ or none), of other losses than squares and margins.
+    /// Of other losses than squares and margins.
     #[getter]
-    fn minimised(&self) -> Option<(f64, Option<f64>, usize, &'static str, Option<f64>)> {
+    fn minimised(&self) -> Option<Minimised> {
         match self.inner.training()?.outcome {
             Outcome::Minimised { objective, bound, steps, stop, scale, .. } => {
                 Some((objective, bound, steps, why(stop), scale))
@@ -489,7 +495,7 @@ impl Model {
         rows: AnyTable<'py>,
         coverage: f64,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<Ends<'py>> {
         let rows = rows.rows()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
             AnyRows::F32(rows) => self.inner.intervals(engine, rows, coverage),

@@ -120,8 +120,12 @@ mod tests {
         assert!(error.to_string().contains("sse9") && error.to_string().contains("portable"), "{error}");
     }
 
+    /// `make isa` runs this with each name: were the variable not read, its tests would all be of the best instruction set.
     #[test]
-    fn the_best_is_available() {
-        assert!(Isa::available().contains(&Isa::best()));
+    fn the_best_is_the_one_that_is_named_or_else_the_last() {
+        let available = Isa::available();
+        let named = std::env::var("BOCHNER_ISA").ok();
+        let found = named.and_then(|name| available.iter().find(|isa| isa.name() == name));
+        assert_eq!(Some(&Isa::best()), found.or(available.last()));
     }
 }

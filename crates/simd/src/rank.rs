@@ -15,8 +15,11 @@ use crate::{Aligned, Element, Isa};
 /// Columns in a tile: a multiple of the panel width of every instruction set (48, 24, 12).
 pub const TILE: usize = 192;
 
-/// Rows whose panels stay in the first-level cache while all pairs of two tiles' panels meet.
-const ROW_CHUNK: usize = 48;
+/// Rows of a pair of panels that stay in the first-level cache: as many as fit, since sums are read and written once for so many.
+const ROW_CHUNK: usize = 96;
+
+/// Rows between two prefetches: a line or less comes next for so many, on every instruction set.
+const ROWS_AN_ASK: usize = 8;
 
 /// Packs `count` ≤ [`TILE`] columns of some rows, each row times its factor, into `packed`
 /// (`order.len()` × [`TILE`]): panel by panel, row by row, zeros to the right.
@@ -109,7 +112,9 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                     };
                     let slices = width / R;
                     for slice in 0..slices {
-                        let part = |other: usize| (other * slices + slice, TILE / width * slices, ROW_CHUNK);
+                        let part = |other: usize| {
+                            (other * slices + slice, TILE / width * slices, ROW_CHUNK / ROWS_AN_ASK)
+                        };
                         let next =
                             [Soon::of(&self.a[after(i)], part(j)), Soon::of(&self.b[after(j)], part(i))];
                         let at = (i * width + slice * R) * TILE + j * width;
@@ -147,19 +152,21 @@ unsafe fn outer<L: Lanes, const R: usize>(
             }
         }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
-        for _ in 0..rows {
-            let columns = [L::load(b), L::load(b.add(L::N)), L::load(b.add(2 * L::N))];
-            for i in 0..R {
-                let x = L::splat(*a.add(i));
-                for v in 0..VECTORS {
-                    c[i][v] = x.mul_add(columns[v], c[i][v]);
-                }
-                L::end_of_row(&c[i]);
-            }
+        for start in (0..rows).step_by(ROWS_AN_ASK) {
             next[0].ask::<L>();
             next[1].ask::<L>();
-            a = a.add(width);
-            b = b.add(width);
+            for _ in start..rows.min(start + ROWS_AN_ASK) {
+                let columns = [L::load(b), L::load(b.add(L::N)), L::load(b.add(2 * L::N))];
+                for i in 0..R {
+                    let x = L::splat(*a.add(i));
+                    for v in 0..VECTORS {
+                        c[i][v] = x.mul_add(columns[v], c[i][v]);
+                    }
+                    L::end_of_row(&c[i]);
+                }
+                a = a.add(width);
+                b = b.add(width);
+            }
         }
         for i in 0..R {
             for v in 0..VECTORS {

@@ -1,7 +1,7 @@
 //! Asking for memory before it is read.
 //!
 //! Asking for all of it at once waits for room in the processor's queue of reads (measured: a tenth of the time of a tile of ZᵀZ). So what
-//! comes next is cut into parts, one for each run of an inner loop, and each step of the loop asks for a little of its part.
+//! comes next is cut into parts, one for each run of an inner loop, and each few steps of the loop ask for a little of its part.
 
 use crate::lanes::Lanes;
 

@@ -161,20 +161,23 @@ impl<T: Element> Sums<T> for StructuredRows<'_, T> {
         let group = (GROUP / padded).max(1) * padded;
         // Zeros behind the columns.
         let mut row = Aligned::zeros(padded);
-        // Zeros at the end, for the last vectors to read.
-        let mut buffer = Aligned::zeros(group + width);
+        // With room at the end, for the last vectors to read.
+        let [mut sums, mut factors] = [Aligned::zeros(group + width), Aligned::zeros(group + width)];
         for first in (0..self.count).step_by(ROW_BLOCK) {
             for (g, signs) in signs.chunks(rounds * group).enumerate() {
                 let (start, end) = (g * group, lengths.len().min((g + 1) * group));
+                let (lengths, behind) = (&lengths[start..end], end - start..end - start + width);
+                factors.as_mut_slice()[..lengths.len()].copy_from_slice(lengths);
+                factors.as_mut_slice()[behind].fill(T::default());
                 for i in first..self.count.min(first + ROW_BLOCK) {
                     let whole = self.source.whole(i, padded);
                     if whole.is_none() {
                         self.source.write(i, row.as_mut_slice());
                     }
                     let entries = whole.unwrap_or(row.as_slice()).as_ptr();
-                    let blocks = buffer.as_mut_slice().chunks_exact_mut(padded);
-                    // SAFETY: blocks and signs come by `padded`, a power of two and at least N; what is read of the buffer ends
-                    // before its end.
+                    let blocks = sums.as_mut_slice().chunks_exact_mut(padded);
+                    // SAFETY: blocks and signs come by `padded`, a power of two and at least N; what is read of sums and factors ends
+                    // before their end.
                     unsafe {
                         for (block, signs) in blocks.zip(signs.chunks_exact(rounds * padded)) {
                             let (mut from, to) = (entries, block.as_mut_ptr());
@@ -183,32 +186,18 @@ impl<T: Element> Sums<T> for StructuredRows<'_, T> {
                                 from = to;
                             }
                         }
-                        for column in (start..end).step_by(width) {
-                            let sums = scaled(&buffer.as_slice()[column - start..], &lengths[column..]);
-                            self.out.end::<L, E>(sums, &ending, i, column, end);
+                        let (sums, factors) = (sums.as_slice().as_ptr(), factors.as_slice().as_ptr());
+                        for at in (0..end - start).step_by(width) {
+                            let mut phases = [L::constant(0.0); VECTORS];
+                            for v in 0..VECTORS {
+                                let at = at + v * L::N;
+                                phases[v] = L::load(sums.add(at)).mul(L::load(factors.add(at)));
+                            }
+                            self.out.end::<L, E>(phases, &ending, i, start + at, end);
                         }
                     }
                 }
             }
         }
     }
-}
-
-/// The first sums times their lengths; zero, or nothing at all, where there are no lengths left.
-#[inline(always)]
-unsafe fn scaled<T: Element, L: Lanes<Elem = T>>(sums: &[T], lengths: &[T]) -> [L; VECTORS] {
-    let width = VECTORS * L::N;
-    let mut tail = [T::default(); VECTORS * MOST_LANES];
-    let lengths = if lengths.len() >= width {
-        lengths.as_ptr()
-    } else {
-        tail[..lengths.len()].copy_from_slice(lengths);
-        tail.as_ptr()
-    };
-    let mut scaled = [unsafe { L::constant(0.0) }; VECTORS];
-    for v in 0..VECTORS {
-        // SAFETY: both hold `width` elements.
-        scaled[v] = unsafe { L::load(sums.as_ptr().add(v * L::N)).mul(L::load(lengths.add(v * L::N))) };
-    }
-    scaled
 }

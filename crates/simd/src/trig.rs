@@ -33,13 +33,13 @@ const SINE_F64: [f64; 9] = [
     0.10089695501646812,
 ];
 
-/// sin 2πf for |f| ≤ 1/4, within [−1, 1].
+/// sin 2πf for |f| ≤ 1/4, up to rounding beyond ±1.
 #[inline(always)]
 unsafe fn quarter_sine<L: Lanes>(f: L) -> L {
     unsafe {
         let u = f.mul(f);
         let p = if size_of::<L::Elem>() == 4 { horner(u, &SINE_F32) } else { horner(u, &SINE_F64) };
-        f.mul(p).within(L::constant(1.0))
+        f.mul(p)
     }
 }
 
@@ -61,10 +61,12 @@ pub(crate) unsafe fn horner<L: Lanes, const K: usize>(u: L, coefficients: &[f64;
 #[inline(always)]
 pub(crate) unsafe fn cos_sin<L: Lanes>(t: L) -> (L, L) {
     unsafe {
+        let one = L::constant(1.0);
         let r = t.fraction();
         let a = r.abs();
-        let cos = quarter_sine(L::constant(0.25).sub(a));
-        let sin = quarter_sine(a.min(L::constant(0.5).sub(a)).with_sign_of(r));
+        let cos = quarter_sine(L::constant(0.25).sub(a)).within(one);
+        // Not negative before it gets its sign: one bound is enough.
+        let sin = quarter_sine(a.min(L::constant(0.5).sub(a))).min(one).with_sign_of(r);
         (cos, sin)
     }
 }
@@ -72,7 +74,7 @@ pub(crate) unsafe fn cos_sin<L: Lanes>(t: L) -> (L, L) {
 /// cos 2πt for finite t.
 #[inline(always)]
 pub(crate) unsafe fn cos<L: Lanes>(t: L) -> L {
-    unsafe { quarter_sine(L::constant(0.25).sub(t.fraction().abs())) }
+    unsafe { quarter_sine(L::constant(0.25).sub(t.fraction().abs())).within(L::constant(1.0)) }
 }
 
 /// cos 2πt and sin 2πt for each angle t in turns.

@@ -20,13 +20,13 @@ use bochner_simd::{Apply, Isa, Panels, Structured};
 use rayon::prelude::*;
 
 use self::frequencies::{
-    BLOCKS_A_TURN, FEWEST_PADDED, FEWEST_TURNED, Hadamard, Turned, apply_structured, apply_turned,
+    BLOCKS_A_ROTATION, FEWEST_PADDED, FEWEST_TURNED, Hadamard, Rotated, apply_structured, apply_turned,
     independent, orthogonal, quasi,
 };
 pub(super) use self::frequencies::{fill_rows, orthonormal};
 use super::{Family, FourierForm, FrequencyDraw, Packed, PerPrecision};
 use crate::engine::Check;
-use crate::kernel::{Place, Spectrum, apply};
+use crate::kernel::{Mixing, Place, Spectrum, apply};
 use crate::random::{Draws, Stream};
 use crate::{Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
 
@@ -60,7 +60,7 @@ enum Frequencies {
 pub(crate) struct Cast<T: Scalar> {
     signs: Vec<T>,
     lengths: Vec<T>,
-    turns: Vec<Panels<T>>,
+    rotations: Vec<Panels<T>>,
 }
 
 pub(crate) struct OfCast;
@@ -206,8 +206,8 @@ impl Fourier {
         match &self.frequencies {
             Frequencies::Dense { rows, .. } => vec![rows.as_slice(), &self.offsets],
             Frequencies::Structured { drawn, .. } => {
-                let turns = drawn.turns.iter().map(Matrix::as_slice);
-                [&drawn.signs[..], &drawn.lengths, &self.offsets].into_iter().chain(turns).collect()
+                let rotations = drawn.rotations.iter().map(Matrix::as_slice);
+                [&drawn.signs[..], &drawn.lengths, &self.offsets].into_iter().chain(rotations).collect()
             }
         }
     }
@@ -219,7 +219,7 @@ impl Fourier {
         let prepared = self.prepared(rows);
         let rows = &prepared.as_ref().map_or(*rows, OwnedRows::view);
         let count = self.count() as f64;
-        let last = Turned::default();
+        let last = Rotated::default();
         let exact = |i: usize, j: usize| self.phase(rows, i, j, &last);
         if self.offsets.is_empty() {
             let scale = T::from_f64(self.scale * (1.0 / count).sqrt());
@@ -297,30 +297,35 @@ impl Fourier {
             Frequencies::Structured { drawn, cast } => {
                 let cast = cast.get(|| {
                     let round = |numbers: &[f64]| numbers.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>();
-                    let pack = |turn: &Matrix<f64>| {
-                        Panels::pack(Isa::best(), turn.rows(), turn.columns(), |j, column: &mut [T]| {
-                            column
-                                .iter_mut()
-                                .enumerate()
-                                .for_each(|(k, to)| *to = T::from_f64(turn.row(k)[j]));
-                        })
+                    let pack = |rotation: &Matrix<f64>| {
+                        Panels::pack(
+                            Isa::best(),
+                            rotation.rows(),
+                            rotation.columns(),
+                            |j, column: &mut [T]| {
+                                column
+                                    .iter_mut()
+                                    .enumerate()
+                                    .for_each(|(k, to)| *to = T::from_f64(rotation.row(k)[j]));
+                            },
+                        )
                     };
-                    let turns = drawn.turns.iter().map(pack).collect();
-                    Cast { signs: round(&drawn.signs), lengths: round(&drawn.lengths), turns }
+                    let rotations = drawn.rotations.iter().map(pack).collect();
+                    Cast { signs: round(&drawn.signs), lengths: round(&drawn.lengths), rotations }
                 });
                 let Hadamard { padded, rounds, .. } = *drawn;
                 let frequencies = Structured { padded, rounds, signs: &cast.signs, lengths: &cast.lengths };
-                if cast.turns.is_empty() {
+                if cast.rotations.is_empty() {
                     apply_structured(rows, &frequencies, what, out, stride);
                 } else {
-                    apply_turned(rows, &cast.turns, &frequencies, what, out, stride);
+                    apply_turned(rows, &cast.rotations, &frequencies, what, out, stride);
                 }
             }
         }
     }
 
     /// The phase of row i and frequency j in f64, for those too large for the precision of the rows.
-    fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Turned) -> f64 {
+    fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Rotated) -> f64 {
         match &self.frequencies {
             Frequencies::Dense { rows: frequencies, .. } => {
                 let w = frequencies.row(j);
@@ -341,21 +346,21 @@ fn enough(dim: usize, fewest: usize, kind: &str, reason: &'static str) -> Result
 }
 
 /// What turned frequencies of so many columns take; in f64, where no size overflows.
-struct Turning {
+struct TurnedCost {
     columns: f64,
     padded: f64,
     frequencies: f64,
 }
 
-impl Turning {
-    fn new(columns: usize, frequencies: usize) -> Turning {
+impl TurnedCost {
+    fn new(columns: usize, frequencies: usize) -> TurnedCost {
         let padded = columns.checked_next_power_of_two().map_or(2f64.powi(64), |padded| padded as f64);
-        Turning { columns: columns as f64, padded, frequencies: frequencies as f64 }
+        TurnedCost { columns: columns as f64, padded, frequencies: frequencies as f64 }
     }
 
     /// Entries of all rotations.
     fn rotations(&self) -> f64 {
-        (self.frequencies / (BLOCKS_A_TURN as f64 * self.padded)).ceil() * self.columns * self.padded
+        (self.frequencies / (BLOCKS_A_ROTATION as f64 * self.padded)).ceil() * self.columns * self.padded
     }
 
     /// Operations a dense row: a rotation for each sixteen blocks, and for each frequency a sign, a length and the stages of a transform, of which the four within a vector take two instructions each.
@@ -366,20 +371,25 @@ impl Turning {
 
 /// Numbers that turned frequencies keep: rotations, signs and lengths.
 pub(super) fn turned_entries(columns: usize, frequencies: usize) -> f64 {
-    let turning = Turning::new(columns, frequencies);
-    turning.rotations() + 2.0 * (turning.frequencies + turning.padded)
+    let cost = TurnedCost::new(columns, frequencies);
+    cost.rotations() + 2.0 * (cost.frequencies + cost.padded)
 }
 
-/// The usual draw of an isotropic law: orthogonal; turned where that takes two thirds of the operations a row or less; independent where it would take too long to draw either.
-pub(super) fn usual_draw(columns: usize, frequencies: usize) -> FrequencyDraw {
-    /// Multiply-adds to draw frequencies, about: tens of seconds of one thread at 10⁹ a second (counted, not timed).
+/// The draw of an isotropic law that was not given: orthogonal; turned where that takes two thirds of the operations a row or less; independent where it would take too long to draw either.
+///
+/// Not turned where phases are large: in single precision each of them is computed again, which takes a whole rotation. (With less than two degrees of freedom,
+/// as the exponential kernel's one, most rows have such phases; with two, one in a hundred at a distance of ten widths.)
+pub(super) fn auto_draw(mixing: Mixing, columns: usize, frequencies: usize) -> FrequencyDraw {
+    /// Multiply-adds to draw frequencies, about: tens of seconds of one thread at 10⁹ a second (counted).
     const MOST_TO_DRAW: f64 = 2e10;
-    let turning = Turning::new(columns, frequencies);
-    let Turning { columns, padded, frequencies } = turning;
+    let cost = TurnedCost::new(columns, frequencies);
+    let TurnedCost { columns, padded, frequencies } = cost;
     // Frequency i of a block passes i + 1 reflections.
-    let to_turn = turning.rotations() * columns;
+    let to_turn = cost.rotations() * columns;
     let to_draw = columns * frequencies * columns.min(frequencies);
-    let pays = padded >= FEWEST_TURNED as f64 && 3.0 * turning.operations() <= 2.0 * columns * frequencies;
+    let heavy = matches!(mixing, Mixing::Student { nu } if nu < 1.0);
+    let pays =
+        !heavy && padded >= FEWEST_TURNED as f64 && 3.0 * cost.operations() <= 2.0 * columns * frequencies;
     match (pays && to_turn <= MOST_TO_DRAW, to_draw <= MOST_TO_DRAW) {
         (true, _) => FrequencyDraw::Turned,
         (false, true) => FrequencyDraw::Orthogonal,
@@ -390,7 +400,7 @@ pub(super) fn usual_draw(columns: usize, frequencies: usize) -> FrequencyDraw {
 /// Normal vectors, orthogonal within blocks: one row for each.
 pub(super) fn normals(seed: u64, count: usize, columns: usize, check: Check<'_>) -> Result<Matrix<f64>> {
     let place = Place { columns: None, width: 1.0.into() };
-    orthogonal(seed, count, columns, (crate::kernel::Mixing::None, &place), check)
+    orthogonal(seed, count, columns, (Mixing::None, &place), check)
 }
 
 /// The mixing and the place of an isotropic law, its widths in the order of the columns that it looks at.
@@ -458,15 +468,18 @@ mod tests {
         };
         let pairs = map(FourierForm::Pairs);
         let Frequencies::Structured { drawn, .. } = &pairs.frequencies else { panic!("not turned") };
-        assert_eq!((drawn.turns.len(), drawn.padded), (3, 32));
+        assert_eq!((drawn.rotations.len(), drawn.padded), (3, 32));
         let turns = pairs.turns(&Rows::from(&x));
         for i in 0..n {
             for j in 0..count {
-                let exact = pairs.phase(&Rows::from(&x), i, j, &Turned::default());
+                let exact = pairs.phase(&Rows::from(&x), i, j, &Rotated::default());
                 assert!((turns.row(i)[j] - exact).abs() < 1e-12, "{i} {j}");
             }
         }
-        assert!(drawn.turns[0] != drawn.turns[1] && drawn.turns[1] != drawn.turns[2], "one rotation for all");
+        assert!(
+            drawn.rotations[0] != drawn.rotations[1] && drawn.rotations[1] != drawn.rotations[2],
+            "one rotation for all"
+        );
         // Far away, where phases are too large for single precision.
         let far = Matrix::from_fn(n, d, |i, j| (1e3 * x.row(i)[j]) as f32);
         let wide = Matrix::from_fn(n, d, |i, j| f64::from(far.row(i)[j]));
@@ -506,13 +519,14 @@ mod tests {
 
     /// Turned where products are saved, orthogonal where not, independent where there are directions to tell apart or drawing would take minutes; whatever the sizes.
     #[test]
-    fn the_usual_draw_is_the_faster_one() {
+    fn the_auto_draw_is_the_faster_one() {
         use FrequencyDraw::{Independent, Orthogonal, Turned};
         let usual = |text: &str, columns, frequencies| {
-            FrequencyDraw::usual(&text.parse::<Kernel>().unwrap(), columns, frequencies)
+            FrequencyDraw::auto(&text.parse::<Kernel>().unwrap(), columns, frequencies)
         };
         assert_eq!(usual("gaussian(sigma=1)", 64, 2048), Turned);
         assert_eq!(usual("matern(nu=1.5,scale=1)", 784, 2048), Turned);
+        assert_eq!(usual("exponential(scale=1)", 784, 2048), Orthogonal);
         assert_eq!(usual("gaussian(sigma=1)", 784, 1024), Orthogonal);
         assert_eq!(usual("gaussian(sigma=1)", 64, 64), Orthogonal);
         assert_eq!(usual("gaussian(sigma=1)", 8, 1 << 20), Orthogonal);

@@ -138,12 +138,12 @@ impl FrequencyDraw {
         matches!(self, FrequencyDraw::Orthogonal | FrequencyDraw::Turned | FrequencyDraw::Structured)
     }
 
-    /// The usual one of a shift-invariant kernel for so many frequencies of dense rows with so many columns: for isotropic laws orthogonal, or turned where that is faster; independent for all others, and where
-    /// it would take minutes to draw these.
-    pub fn usual(kernel: &Kernel, columns: usize, frequencies: usize) -> FrequencyDraw {
+    /// What [`FrequencyDraw`] to take for so many frequencies of dense rows with so many columns: for isotropic laws orthogonal ones, or turned ones where these are faster;
+    /// independent ones for all others, and where those would take tens of seconds to draw. ([`Method::auto`] does not know the columns, and never takes turned ones.)
+    pub fn auto(kernel: &Kernel, columns: usize, frequencies: usize) -> FrequencyDraw {
         let spectrum = kernel.spectrum();
         match spectrum.as_ref().and_then(|spectrum| spectrum.law.isotropic()) {
-            Some((_, place)) => fourier::usual_draw(place.len(columns), frequencies),
+            Some((mixing, place)) => fourier::auto_draw(mixing, place.len(columns), frequencies),
             None => FrequencyDraw::Independent,
         }
     }

@@ -169,4 +169,28 @@ mod tests {
         back.insert(0x7FFF_FFF0);
         assert!(forth != back);
     }
+
+    /// Merging is union, grid by grid: in either order what reading everything gives, and nothing is a zero.
+    #[test]
+    fn reading_in_two_parts_equals_reading_at_once() {
+        let read = |rows: std::ops::Range<u32>| {
+            let mut sets = vec![HashSet::default(); 3];
+            for (grid, set) in (0u32..).zip(&mut sets) {
+                rows.clone().for_each(|i| set.insert((i * (grid + 7)) % 1013));
+            }
+            CellSets { sets }
+        };
+        let whole: Vec<_> = read(0..3000).sorted().collect();
+        for cut in [0, 1, 1500, 3000] {
+            let (first, second) = (read(0..cut), read(cut..3000));
+            let [mut forth, mut back] = [read(0..cut), read(cut..3000)];
+            forth.merge(&second);
+            back.merge(&first);
+            assert!(
+                forth.sorted().eq(whole.iter().cloned()) && back.sorted().eq(whole.iter().cloned()),
+                "{cut}"
+            );
+        }
+        assert!(read(0..100).sorted().ne(whole.iter().cloned()), "the test has no power");
+    }
 }

@@ -357,21 +357,44 @@ mod tests {
         }
     }
 
+    /// Every fold of two readings.
+    fn assert_same_folds(a: &Gram, b: &Gram, tolerance: f64) {
+        (0..3).for_each(|k| assert_equal(&a.only(k), &b.only(k), tolerance));
+    }
+
     #[test]
     fn reading_in_two_parts_equals_reading_at_once() {
         let data = data(37, 5, 1);
-        let whole = read::<f64>(&data, 0..37).total();
+        let whole = read::<f64>(&data, 0..37);
         for cut in 0..=37 {
-            let mut gram = read::<f64>(&data, 0..cut);
-            gram.merge(&read::<f64>(&data, cut..37));
-            assert_equal(&gram.total(), &whole, 1e-12);
-            let mut other = read::<f64>(&data, cut..37);
-            other.merge(&read::<f64>(&data, 0..cut));
-            assert_equal(&other.total(), &whole, 1e-12);
+            let (first, second) = (read::<f64>(&data, 0..cut), read::<f64>(&data, cut..37));
+            let (mut forth, mut back) = (first.clone(), second.clone());
+            forth.merge(&second);
+            back.merge(&first);
+            assert_same_folds(&forth, &whole, 1e-12);
+            assert_same_folds(&back, &whole, 1e-12);
         }
         let mut with_zero = read::<f64>(&data, 0..37);
         with_zero.merge(&Gram::zero(5, 1, 3));
-        assert_same_bits(with_zero.total().products.as_slice(), whole.products.as_slice());
+        assert_same_bits(with_zero.total().products.as_slice(), whole.total().products.as_slice());
+    }
+
+    /// Several tiles, several targets, both precisions: (a + b) + c, a + (b + c) and the whole are the same fold by fold.
+    #[test]
+    fn merging_is_associative() {
+        let data = data(90, 2 * TILE + 7, 2);
+        let check = |read: &dyn Fn(std::ops::Range<usize>) -> Gram, tolerance: f64| {
+            let [a, b, c] = [0..20, 20..61, 61..90].map(read);
+            let (mut left, mut right, mut tail) = (a.clone(), a, b.clone());
+            left.merge(&b);
+            left.merge(&c);
+            tail.merge(&c);
+            right.merge(&tail);
+            assert_same_folds(&left, &right, 1e-12);
+            assert_same_folds(&left, &read(0..90), tolerance);
+        };
+        check(&|rows| read::<f64>(&data, rows), 1e-12);
+        check(&|rows| read::<f32>(&data, rows), 2e-4);
     }
 
     #[test]

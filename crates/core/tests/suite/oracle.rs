@@ -1,6 +1,6 @@
 //! Ridge against naive f64 code: Gaussian elimination on the same features, and kernel ridge on the exact kernel.
 
-use bochner::{Arrays, Kernel, Lambda, MapSpec, Matrix, Method, Ridge, Rows, Target};
+use bochner::{Arrays, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, Method, Ridge, Rows, Target};
 use bochner_testkit::{
     Absolute, Relative, assert_close, cross_validated_mse, degrees_of_freedom, kernel_ridge_with_intercept,
     predict, regression, ridge,
@@ -56,6 +56,51 @@ fn coefficients_and_freedom_are_those_of_naive_elimination() {
                 Absolute(1e-8),
             );
         }
+    }
+}
+
+/// Classes are ridge on their codes: −1 and +1 for two, one column of zeros and ones for each of more; the class is that of the sign or of the largest.
+#[test]
+fn classes_are_those_of_naive_elimination_on_their_codes() {
+    let (n, features, lambda) = (150, 24, 1e-3);
+    for classes in [2, 3] {
+        let p = problem(n, 1);
+        let mut ascending: Vec<f64> = p.y.as_slice().to_vec();
+        ascending.sort_by(f64::total_cmp);
+        let class = |i: usize| (1..classes).filter(|c| p.y.row(i)[0] >= ascending[n * c / classes]).count();
+        let positions = Matrix::from_fn(n, 1, |i, _| class(i) as f64);
+        let labels = Labels::new(LabelKind::Integer, (0..classes).map(|c| c.to_string()).collect());
+        let target = Target::Classes { labels };
+        let source = Arrays::new(Rows::from(&p.x), positions.view(), Some(&p.weights), target).unwrap();
+        let model = Ridge { lambda: Lambda::Given { value: lambda }, ..Ridge::new(spec(features)) }
+            .fit(&engine(2), &source)
+            .unwrap();
+
+        let columns = if classes == 2 { 1 } else { classes };
+        let codes: Vec<f64> = (0..n)
+            .flat_map(|i| (0..columns).map(move |o| (i, o)))
+            .map(|(i, o)| match columns {
+                1 => [-1.0, 1.0][class(i)],
+                _ => f64::from(u8::from(class(i) == o)),
+            })
+            .collect();
+        let z = model.map().transform(&engine(1), &Rows::from(&p.x)).unwrap();
+        let weights = Some(&p.weights[..]);
+        let (c, b) = ridge(z.as_slice(), n, features, &codes, columns, weights, lambda, true);
+        let scores = predict(z.as_slice(), n, features, &c, &b);
+        let found = model.decide(&engine(2), Rows::from(&p.x)).unwrap();
+        assert_close(found.as_slice(), &scores, Absolute(1e-9));
+
+        let decided = model.classes(&found);
+        for (i, scores) in scores.chunks(columns).enumerate() {
+            let naive = match columns {
+                1 => usize::from(scores[0] > 0.0),
+                _ => (0..columns).fold(0, |best, o| if scores[o] > scores[best] { o } else { best }),
+            };
+            assert_eq!(decided[i], naive, "row {i} of {classes} classes");
+        }
+        let wrong = (0..n).filter(|&i| decided[i] != class(i)).count();
+        assert!(wrong > 0 && wrong < n / 3, "{wrong} wrong: the test has no power");
     }
 }
 

@@ -168,31 +168,31 @@ pub(super) struct Hadamard {
     pub(super) lengths: Vec<f64>,
     /// What each column of a row is multiplied with, where widths differ.
     pub(super) factors: Vec<f64>,
-    /// Rotations that come before the signs, one for each [`BLOCKS_A_TURN`] blocks: row k is where column k goes. None if rounds are all there is.
-    pub(super) turns: Vec<Matrix<f64>>,
+    /// Rotations that come before the signs, one for each [`BLOCKS_A_ROTATION`] blocks: row k is where column k goes. None if rounds are all there is.
+    pub(super) rotations: Vec<Matrix<f64>>,
 }
 
 /// A row in f64 after a rotation, kept while phases of it are asked for: each of them would take the whole rotation again.
 #[derive(Default)]
-pub(super) struct Turned(Mutex<Option<(usize, usize, Vec<f64>)>>);
+pub(super) struct Rotated(Mutex<Option<(usize, usize, Vec<f64>)>>);
 
-impl Turned {
+impl Rotated {
     /// A function of row i after rotation g.
     fn with<T: Scalar>(
         &self,
         rows: &Rows<'_, T>,
         i: usize,
         g: usize,
-        turn: &Matrix<f64>,
+        matrix: &Matrix<f64>,
         of: impl FnOnce(&[f64]) -> f64,
     ) -> f64 {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (row, rotation, y) = kept.get_or_insert_with(|| (usize::MAX, g, Vec::new()));
         if (*row, *rotation) != (i, g) {
             y.clear();
-            y.resize(turn.columns(), 0.0);
+            y.resize(matrix.columns(), 0.0);
             for (k, x) in rows.entries(i) {
-                y.iter_mut().zip(turn.row(k as usize)).for_each(|(y, q)| *y += x.to_f64() * q);
+                y.iter_mut().zip(matrix.row(k as usize)).for_each(|(y, q)| *y += x.to_f64() * q);
             }
             (*row, *rotation) = (i, g);
         }
@@ -206,8 +206,8 @@ pub(super) const FEWEST_PADDED: usize = 64;
 /// The smallest padded number of columns of turned ones, from which the blocks of a rotation are nearly as good as independent.
 pub(super) const FEWEST_TURNED: usize = 32;
 
-/// Blocks that share a rotation: one more costs at most about 1.8·p^(−2) of the variance, and fewer cost products.
-pub(super) const BLOCKS_A_TURN: usize = 16;
+/// Blocks that share a rotation: one more costs at most about 1.8·p^(−2) of the variance of independent frequencies, and fewer cost products.
+pub(super) const BLOCKS_A_ROTATION: usize = 16;
 
 impl Hadamard {
     /// H·D₃·H·D₂·H·D₁
@@ -224,12 +224,13 @@ impl Hadamard {
         check: Check<'_>,
     ) -> Result<Hadamard> {
         let drawn = Hadamard::draw(1, seed, count, dim, law);
-        let turn = |g| {
+        let rotation = |g| {
             let haar = Haar::draw(seed, g, drawn.padded, dim);
             fill_rows(dim, drawn.padded, check, |k, row| haar.column(k, row))
         };
-        let turns = (0..count.div_ceil(BLOCKS_A_TURN * drawn.padded)).map(turn).collect::<Result<_>>()?;
-        Ok(Hadamard { turns, ..drawn })
+        let rotations =
+            (0..count.div_ceil(BLOCKS_A_ROTATION * drawn.padded)).map(rotation).collect::<Result<_>>()?;
+        Ok(Hadamard { rotations, ..drawn })
     }
 
     fn draw(
@@ -259,18 +260,18 @@ impl Hadamard {
             each => (1.0, (0..dim).map(|at| 1.0 / each.at(at)).collect()),
         };
         let lengths = (0..count).map(|j| length(seed, j, padded, mixing) / (norm * width)).collect();
-        Hadamard { padded, rounds, signs, lengths, factors, turns: Vec::new() }
+        Hadamard { padded, rounds, signs, lengths, factors, rotations: Vec::new() }
     }
 
     /// The phase of row i and frequency j, in turns; `last` is the row that was asked for before, by the last rotation.
-    pub(super) fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Turned) -> f64 {
+    pub(super) fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Rotated) -> f64 {
         let (p, r) = (self.padded, self.rounds);
-        if let Some(turn) = self.turns.get(j / (BLOCKS_A_TURN * p)) {
+        if let Some(rotation) = self.rotations.get(j / (BLOCKS_A_ROTATION * p)) {
             // H's entry (j, l) is −1 where j and l share an odd number of bits.
             let entry = |l: usize| if ((j % p) & l).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
             let signs = &self.signs[j / p * p..][..p];
             let along = |y: &[f64]| (0..p).map(|l| entry(l) * signs[l] * y[l]).sum::<f64>();
-            return self.lengths[j] * last.with(rows, i, j / (BLOCKS_A_TURN * p), turn, along);
+            return self.lengths[j] * last.with(rows, i, j / (BLOCKS_A_ROTATION * p), rotation, along);
         }
         let mut values = vec![0.0; p];
         rows.entries(i).for_each(|(k, x)| values[k as usize] = x.to_f64());
@@ -303,13 +304,13 @@ pub(super) fn apply_structured<T: Scalar>(
     }
 }
 
-/// Rows that are turned at once: few enough to stay in a second-level cache until their features are made.
-const TURNED: usize = 64;
+/// Rows that are turned at once: of a thousand columns or less they stay in a second-level cache until their features are made.
+const ROWS_AT_ONCE: usize = 64;
 
 /// Rows × Q of each sixteen blocks, then their signs, transforms and endings.
 pub(super) fn apply_turned<T: Scalar>(
     rows: &Rows<'_, T>,
-    turns: &[Panels<T>],
+    rotations: &[Panels<T>],
     frequencies: &Structured<'_, T>,
     what: &Apply<'_, T>,
     out: &mut [T],
@@ -317,13 +318,13 @@ pub(super) fn apply_turned<T: Scalar>(
 ) {
     let Structured { padded, rounds, signs, lengths } = *frequencies;
     let outputs = what.outputs();
-    let mut turned = Aligned::zeros(TURNED.min(rows.count()) * padded);
-    for start in (0..rows.count()).step_by(TURNED) {
-        let rows = rows.slice(start..rows.count().min(start + TURNED));
-        for (g, turn) in turns.iter().enumerate() {
-            apply(&rows, turn, &Apply::Product, turned.as_mut_slice(), padded);
-            let first = g * BLOCKS_A_TURN * padded;
-            let last = lengths.len().min(first + BLOCKS_A_TURN * padded);
+    let mut turned = Aligned::zeros(ROWS_AT_ONCE.min(rows.count()) * padded);
+    for start in (0..rows.count()).step_by(ROWS_AT_ONCE) {
+        let rows = rows.slice(start..rows.count().min(start + ROWS_AT_ONCE));
+        for (g, rotation) in rotations.iter().enumerate() {
+            apply(&rows, rotation, &Apply::Product, turned.as_mut_slice(), padded);
+            let first = g * BLOCKS_A_ROTATION * padded;
+            let last = lengths.len().min(first + BLOCKS_A_ROTATION * padded);
             let signs = &signs[first * rounds..last.next_multiple_of(padded) * rounds];
             let some = Structured { signs, lengths: &lengths[first..last], ..*frequencies };
             let view = RowsRef { data: turned.as_slice(), count: rows.count(), stride: padded };
