@@ -15,6 +15,9 @@ from .kernels import Kernel
 def features_for(kernel: str | Kernel, points: int, epsilon: float, delta: float = 0.05, *, form: str = "pairs") -> int:
     """Say how many Fourier features keep all pairs of some points within an error.
 
+    The theorem is of independent frequencies: ``FourierFeatures(..., draw="independent")``. Orthogonal ones, which ``draw="auto"`` takes for
+    functions of ‖x - y‖, have the smaller variance as a rule, and no such theorem.
+
     Parameters
     ----------
     kernel : str or Kernel

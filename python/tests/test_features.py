@@ -1,9 +1,12 @@
 """Features against the kernels that they stand for."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from bochner import BinningFeatures, FourierFeatures, LandmarkFeatures
 
@@ -27,7 +30,7 @@ def test_inner_products_are_the_kernel(rng, form, kernel, exact):
     X = rng.normal(size=(30, 4))
     features = 20_000
     limit = radius(features, 30 * 30, form)
-    Z = FourierFeatures(kernel, n_components=features, form=form, random_state=1).fit_transform(X)
+    Z = FourierFeatures(kernel, n_components=features, form=form, draw="independent", random_state=1).fit_transform(X)
     assert np.abs(Z @ Z.T - exact(X, X, 1.5)).max() < limit
     assert np.abs(Z @ Z.T - exact(X, X, 2.2)).max() > limit, "the test has no power"
 
@@ -72,10 +75,11 @@ def test_transforms_are_as_good_as_orthogonal_frequencies(rng):
         assert errors[draw] < 1.2 * errors["orthogonal"] and errors[draw] < errors["independent"]
 
 
-def test_the_usual_draw_depends_on_kernel_and_shape(rng):
+def test_the_draw_of_auto_depends_on_kernel_and_shape(rng):
     """Turned where that is faster, orthogonal for other functions of a distance, independent for the rest; each the same as if it were asked for."""
     for kernel, columns, features, draw in [
         ("gaussian(sigma=8)", 64, 1000, "turned"),
+        ("exponential(scale=8)", 64, 1000, "orthogonal"),
         ("gaussian(sigma=8)", 64, 100, "orthogonal"),
         ("gaussian(sigma=2)", 5, 1000, "orthogonal"),
         ("gaussian(sigma=2)[1,3]", 64, 1000, "orthogonal"),
@@ -85,6 +89,36 @@ def test_the_usual_draw_depends_on_kernel_and_shape(rng):
         make = lambda **given: FourierFeatures(kernel, n_components=features, random_state=3, **given).fit(X)
         assert make().draw_ == draw
         np.testing.assert_array_equal(make().transform(X), make(draw=draw).transform(X))
+
+
+def test_a_fit_that_fails_leaves_the_draw_as_it_was(rng):
+    narrow, wide = rng.normal(size=(20, 3)), rng.normal(size=(20, 64))
+    features = FourierFeatures(n_components=1000, draw="structured", random_state=0)
+    with pytest.raises(ValueError, match="padded to fewer than 64"):
+        features.fit(narrow)
+    with pytest.raises(NotFittedError):
+        features.transform(narrow)
+    with pytest.raises(NotFittedError):
+        features.draw_
+    features.set_params(draw="auto").fit(wide)
+    assert features.draw_ == "turned"
+    with pytest.raises(ValueError, match="padded to fewer than 64"):
+        features.set_params(draw="structured").fit(narrow)
+    assert features.draw_ == "turned" and features.transform(wide).shape == (20, 1000)
+    assert pickle.loads(pickle.dumps(features)).draw_ == "turned"
+
+
+@pytest.mark.parametrize("draw", ["independent", "orthogonal", "quasi", "turned", "structured"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extreme_rows_have_features(draw, dtype):
+    """Finite and of length one, whatever overflows on the way to them."""
+    largest = np.finfo(dtype).max
+    X = np.zeros((6, 40), dtype)
+    X[0], X[1, ::2], X[2], X[3], X[4, 7] = largest, -largest, np.finfo(dtype).tiny, 1e6, largest
+    for form in ["pairs", "offset"]:
+        Z = FourierFeatures(sigma=0.5, n_components=200, form=form, draw=draw, random_state=0).fit(X).transform(X)
+        assert np.isfinite(Z).all() and abs(Z).max() <= np.sqrt((1 if form == "pairs" else 2) / 100) * (1 + 1e-6)
+        assert form == "offset" or np.allclose((Z.astype(float) ** 2).sum(axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("choice", ["uniform", "k-means++", "leverage", "cholesky"])

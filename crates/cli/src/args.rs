@@ -561,7 +561,7 @@ pub(crate) enum MapArg {
     Offset,
     /// Fourier pairs at quasi-random frequencies: closer for few columns
     Quasi,
-    /// Orthogonal ones by one rotation and Hadamard transforms: as close, faster from 17 columns and some hundred features on
+    /// Nearly as close as orthogonal ones, by one rotation and Hadamard transforms: faster where frequencies are several times the columns
     Turned,
     /// Fourier pairs by Hadamard transforms alone: faster still for many columns, isotropic kernels, a bias below 4e-4
     Structured,

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::digits::Digits;
 use super::experiment::{fourier, gaussian, mean};
 use crate::exit::Failure;
+use crate::text;
 
 /// Rows of the test half that are compared with each other.
 const POINTS: usize = 200;
@@ -39,6 +40,21 @@ pub(super) struct ErrorPoint {
     /// ε that one pair, and that all pairs, exceed with probability 5 % at most; none where no bound holds.
     pub(super) one_pair: Option<f64>,
     pub(super) all_pairs: Option<f64>,
+}
+
+impl KernelError {
+    /// The certificate of 256 features in a line: what was measured, and the bound; none where no bound holds.
+    pub(super) fn text(&self) -> Option<String> {
+        let point = self.points.iter().find(|point| point.features == 256)?;
+        Some(format!(
+            "Kernel error of {} {}: {} typically, {} at most on pairs of {POINTS} digits; bound {} for all of them, with probability 0.95.",
+            point.features,
+            self.name,
+            text::significant(point.typical, 2),
+            text::significant(point.largest, 2),
+            text::significant(point.all_pairs?, 2),
+        ))
+    }
 }
 
 pub(super) fn measure(

@@ -16,6 +16,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::text;
 
+use approximation::KernelError;
 use digits::Digits;
 use experiment::{Experiment, Line};
 
@@ -60,6 +61,7 @@ impl Experiment {
             text::number(tuned.scale),
             text::number(tuned.cost),
         ));
+        lines.extend(self.kernel_errors.iter().find_map(KernelError::text));
         lines.push(format!(
             "{} where chance plays a part: mean ± deviation. {}.",
             text::counted(self.seeds as u64, "seed", "seeds"),

@@ -524,12 +524,37 @@ fn every_map_and_option_goes_through() {
     }
 }
 
+/// Maps that are made of transforms want more columns: refused with the reason, or told by name.
+#[test]
+fn maps_of_transforms_go_through() {
+    let bench = Bench::new();
+    bench.numbers("narrow.csv", 100, 1);
+    let head: Vec<String> = (0..40).map(|j| format!("x{j}")).chain(["y".to_owned()]).collect();
+    let row = |i: usize| {
+        let cells = (0..41).map(|j| (((i * (2 * j + 3) + j) % 97) as f64 / 97.0).to_string());
+        cells.collect::<Vec<_>>().join(",")
+    };
+    let rows: Vec<String> = std::iter::once(head.join(",")).chain((0..200).map(row)).collect();
+    bench.file("wide.csv", rows.join("\n"));
+    for (map, words) in
+        [("turned", "turned orthogonal Fourier pairs"), ("structured", "structured Fourier pairs")]
+    {
+        let fit = format!("--target y --kernel gaussian(sigma=6) --map {map} --features 200 -q");
+        let error = bench.fails(2, &format!("fit @narrow.csv {fit} --ignore note --ignore id -o @n.bochner"));
+        assert!(error.contains("padded to fewer than"), "{error}");
+        bench.ok(&format!("fit @wide.csv {fit} -o @{map}.bochner"));
+        let found = bench.ok(&format!("inspect @{map}.bochner"));
+        assert!(found.contains(words), "{found}");
+    }
+}
+
 #[test]
 fn the_demo_recognises_digits() {
     let bench = Bench::new();
     let out = bench.ok("demo digits --seeds 1 --quiet");
     assert!(out.contains("accuracy") && out.contains("CC BY 4.0") && out.contains("97.16 %"), "{out}");
     assert!(out.lines().count() <= 24, "{out}");
+    assert!(out.contains("Kernel error of 256 pairs (cos, sin): 0.0") && out.contains("bound 0."), "{out}");
     let found = bench.json("demo --json --quiet --seeds 2 --threads 2 --seed 5 --out @digits.html");
     let accuracy = |name: &str, features: Option<u64>| {
         let lines = found["table"].as_array().unwrap();

@@ -276,9 +276,14 @@ fn a_block_of_many_features_can_be_stopped() {
 fn any_method() -> impl Strategy<Value = Method> {
     prop_oneof![
         Just(Method::Exact),
-        (any::<bool>(), 0..3usize).prop_map(|(pairs, draw)| Method::Fourier {
+        (any::<bool>(), 0..4usize).prop_map(|(pairs, draw)| Method::Fourier {
             form: if pairs { FourierForm::Pairs } else { FourierForm::Offset },
-            draw: [FrequencyDraw::Independent, FrequencyDraw::Orthogonal, FrequencyDraw::Turned][draw],
+            draw: [
+                FrequencyDraw::Independent,
+                FrequencyDraw::Orthogonal,
+                FrequencyDraw::Turned,
+                FrequencyDraw::Structured
+            ][draw],
         }),
         (any::<bool>(), prop_oneof![Just(1e-7), Just(0.0), Just(0.5), Just(f64::NAN)]).prop_map(
             |(whiten, tolerance)| Method::Landmarks { whiten, tolerance, choice: Default::default() }
@@ -315,7 +320,7 @@ proptest! {
         method in any_method(),
         features in 0usize..20,
         n in 0usize..12,
-        d in 0usize..4,
+        d in prop_oneof![4 => 0usize..4, 1 => Just(20usize), 1 => Just(40usize)], // the last two are enough for transforms
         size in prop_oneof![Just(1.0), Just(0.0), Just(1e-200), Just(1e150), Just(1e308)],
         lambda in prop_oneof![Just(None), Just(Some(1e-3)), Just(Some(-1.0)), Just(Some(1e300))],
         given in any::<bool>(),
