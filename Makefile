@@ -42,7 +42,7 @@ rust: $(VENV)/ready
 ISA_TESTS := laws:: golden:: oracle:: svm:: losses:: strategies:: sequences:: liftings::
 
 isa: rust
-	for isa in $$($(BUILT)/examples/instruction_sets --besides-the-best); do \
+	sets=$$($(BUILT)/examples/instruction_sets --besides-the-best) || exit 1; for isa in $$sets; do \
 	  BOCHNER_ISA=$$isa $(STAGE) $$isa sh -ec 'cargo test -q --workspace --lib; cargo test -q --workspace --test suite -- $(ISA_TESTS)' || exit 1; done
 
 examples: rust
