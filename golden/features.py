@@ -1,4 +1,4 @@
-"""Expected Fourier features, from the definitions alone: crates/core/tests/suite/golden.rs reads what this prints.
+"""Expected Fourier features, from the definitions alone: crates/suite/tests/suite/golden.rs reads what this prints.
 
     python golden/features.py > golden/features.json        (needs mpmath)
 

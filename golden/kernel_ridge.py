@@ -1,4 +1,4 @@
-"""Expected predictions of kernel ridge from scikit-learn: crates/core/tests/suite/exact_ridge.rs reads what this prints.
+"""Expected predictions of kernel ridge from scikit-learn: crates/suite/tests/suite/exact_ridge.rs reads what this prints.
 
     python golden/kernel_ridge.py > golden/kernel_ridge.json        (needs scikit-learn)
 

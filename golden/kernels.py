@@ -1,4 +1,4 @@
-"""Expected kernel values with 30 digits, from the formulas alone: crates/core/tests/suite/golden.rs reads what this prints.
+"""Expected kernel values with 30 digits, from the formulas alone: crates/suite/tests/suite/golden.rs reads what this prints.
 
     python golden/kernels.py > golden/kernels.json        (needs mpmath)
 

@@ -1,4 +1,4 @@
-"""Smallest values of the objectives of linear models, and their predictions, by scikit-learn: crates/core/tests/suite/losses.rs reads what this prints.
+"""Smallest values of the objectives of linear models, and their predictions, by scikit-learn: crates/suite/tests/suite/losses.rs reads what this prints.
 
     python golden/learners.py > golden/learners.json        (needs scikit-learn)
 

@@ -1,4 +1,4 @@
-"""Expected features of the parts of compiled maps, from the definitions alone: crates/core/tests/suite/golden.rs reads what this prints.
+"""Expected features of the parts of compiled maps, from the definitions alone: crates/suite/tests/suite/golden.rs reads what this prints.
 
     python golden/parts.py > golden/parts.json        (needs mpmath)
 

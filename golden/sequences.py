@@ -1,4 +1,4 @@
-"""Expected rows of hashed texts, from the definitions alone: crates/core/tests/suite/golden.rs reads what this prints.
+"""Expected rows of hashed texts, from the definitions alone: crates/suite/tests/suite/golden.rs reads what this prints.
 
     python golden/sequences.py > golden/sequences.json        (needs mpmath and xxhash)
 

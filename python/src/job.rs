@@ -37,7 +37,7 @@ impl Job {
     pub(crate) fn new(threads: usize, verbose: u8) -> Job {
         let watch = Arc::new(Watch::new(verbose));
         let observer = Some(Arc::clone(&watch) as Arc<dyn Observer>);
-        Job { engine: EngineSpec { threads, memory_limit: None, observer }.build(), watch }
+        Job { engine: EngineSpec { threads, observer, ..EngineSpec::default() }.build(), watch }
     }
 
     /// For a function of each row: no more threads than there are pieces of work.

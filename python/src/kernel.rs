@@ -1,16 +1,16 @@
 //! Kernels as texts: their exact values, what they become, and how much a promise takes.
 
 use bochner::certify::{self, Kept};
+use bochner::json::Json;
 use bochner::kernel::definiteness;
 use bochner::map::Region;
 use bochner::{
-    AnyRows, Engine, Error, Event, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Projection,
-    Result, Rows, Scalar,
+    AnyRows, Engine, Error, FourierForm, FrequencyDraw, Kernel, MapSpec, Matrix, Method, Projection, Result,
+    Rows, Scalar,
 };
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 use crate::error::to_python;
 use crate::job::Job;
@@ -46,18 +46,13 @@ pub(crate) fn gram<'py>(
     let (x, y) = (x.rows()?, y.as_ref().map(AnyTable::rows).transpose()?);
     match (x, y.unwrap_or(x)) {
         (AnyRows::F64(x), AnyRows::F64(y)) => {
-            Ok(pairs(py, &kernel, &x, &y, threads, |x, y, out| gram_into(&kernel, x, y, out))?.into_any())
+            Ok(pairs(py, &kernel, &x, &y, threads, Kernel::gram_into)?.into_any())
         }
         (AnyRows::F32(x), AnyRows::F32(y)) => {
-            Ok(pairs(py, &kernel, &x, &y, threads, |x, y, out| gram_into(&kernel, x, y, out))?.into_any())
+            Ok(pairs(py, &kernel, &x, &y, threads, Kernel::gram_into)?.into_any())
         }
         _ => Err(two_precisions()),
     }
-}
-
-fn gram_into<T: Scalar>(kernel: &Kernel, x: &Rows<'_, T>, y: &Rows<'_, T>, out: &mut [T]) -> Result<()> {
-    out.copy_from_slice(kernel.gram(x, y)?.as_slice());
-    Ok(())
 }
 
 /// ‖φ(xᵢ) − φ(yⱼ)‖ for all pairs, in double precision; none for y means x.
@@ -73,43 +68,28 @@ pub(crate) fn distances<'py>(
     let kernel = kernel_of(kernel, None)?;
     let (x, y) = (x.rows()?, y.as_ref().map(AnyTable::rows).transpose()?);
     match (x, y.unwrap_or(x)) {
-        (AnyRows::F64(x), AnyRows::F64(y)) => {
-            pairs(py, &kernel, &x, &y, threads, |x, y, out| distances_into(&kernel, x, y, out))
-        }
-        (AnyRows::F32(x), AnyRows::F32(y)) => {
-            pairs(py, &kernel, &x, &y, threads, |x, y, out| distances_into(&kernel, x, y, out))
-        }
+        (AnyRows::F64(x), AnyRows::F64(y)) => pairs(py, &kernel, &x, &y, threads, Kernel::distances_into),
+        (AnyRows::F32(x), AnyRows::F32(y)) => pairs(py, &kernel, &x, &y, threads, Kernel::distances_into),
         _ => Err(two_precisions()),
     }
-}
-
-fn distances_into<T: Scalar>(
-    kernel: &Kernel,
-    x: &Rows<'_, T>,
-    y: &Rows<'_, T>,
-    out: &mut [f64],
-) -> Result<()> {
-    for (i, out) in out.chunks_exact_mut(y.count()).enumerate() {
-        out.iter_mut().enumerate().for_each(|(j, to)| *to = kernel.distance(x, i, y, j));
-    }
-    Ok(())
 }
 
 fn two_precisions() -> PyErr {
     PyTypeError::new_err("expected x and y of one precision, found float32 and float64")
 }
 
-/// A matrix with a row for each of `x` and a column for each of `y`, filled some rows at a time by all threads.
+/// What fills a matrix with values of all pairs.
+type Fill<T, V> = fn(&Kernel, &Engine, &Rows<'_, T>, &Rows<'_, T>, &mut [V]) -> Result<()>;
+
+/// A matrix with a row for each of `x` and a column for each of `y`.
 fn pairs<'py, T: Scalar, V: Element + Send>(
     py: Python<'py>,
     kernel: &Kernel,
     x: &Rows<'_, T>,
     y: &Rows<'_, T>,
     threads: usize,
-    fill: impl Fn(&Rows<'_, T>, &Rows<'_, T>, &mut [V]) -> Result<()> + Sync,
+    fill: Fill<T, V>,
 ) -> PyResult<Bound<'py, PyArray2<V>>> {
-    /// Rows that share one preparation of `y`.
-    const PIECE: usize = 256;
     let (count, columns) = (x.count(), y.count());
     if x.columns() != y.columns() {
         return Err(to_python(Error::ColumnCount { expected: x.columns(), found: y.columns() }));
@@ -123,35 +103,12 @@ fn pairs<'py, T: Scalar, V: Element + Send>(
         let mut memory = out.try_readwrite()?;
         let memory = memory.as_slice_mut()?;
         job.run(py, |engine: &Engine| {
-            admit(kernel, x)?;
-            admit(kernel, y)?;
-            engine.install(|| {
-                memory.par_chunks_mut(PIECE * columns.max(1)).enumerate().try_for_each(|(piece, out)| {
-                    engine.tell(&Event::Alive)?;
-                    let start = piece * PIECE;
-                    let rows = x.slice(start..count.min(start + PIECE));
-                    fill(&rows, y, out).map_err(|error| counted_from(error, start as u64))
-                })
-            })
+            x.check_finite(0)?;
+            y.check_finite(0)?;
+            fill(kernel, engine, x, y, memory)
         })?;
     }
     Ok(out)
-}
-
-/// The error of a piece of rows, with the row's number among all.
-fn counted_from(error: Error, start: u64) -> Error {
-    match error {
-        Error::NotFinite { what, row, column, value } => {
-            Error::NotFinite { what, row: row + start, column, value }
-        }
-        other => other,
-    }
-}
-
-/// The kernel has a value for each of the rows: a matrix without columns asks for all that a whole one would.
-fn admit<T: Scalar>(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<()> {
-    rows.check_finite(0)?;
-    kernel.gram(rows, &rows.slice(0..0)).map(|_| ())
 }
 
 /// k(xᵢ, xᵢ) for all rows.
@@ -161,15 +118,17 @@ pub(crate) fn diagonal<'py>(
     kernel: &str,
     x: AnyTable<'py>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    fn of<T: Scalar>(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Vec<f64>> {
-        admit(kernel, rows)?;
+    fn of<T: Scalar>(engine: &Engine, kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Vec<f64>> {
+        rows.check_finite(0)?;
+        // A matrix without columns asks for all that a whole one would.
+        kernel.gram(engine, rows, &rows.slice(0..0))?;
         Ok(kernel.diagonal(rows))
     }
     let kernel = kernel_of(kernel, None)?;
     let rows = x.rows()?;
-    let values = Job::for_rows(1, rows.count()).run(py, |_| match rows {
-        AnyRows::F32(rows) => of(&kernel, &rows),
-        AnyRows::F64(rows) => of(&kernel, &rows),
+    let values = Job::for_rows(1, rows.count()).run(py, |engine| match rows {
+        AnyRows::F32(rows) => of(engine, &kernel, &rows),
+        AnyRows::F64(rows) => of(engine, &kernel, &rows),
     })?;
     Ok(PyArray1::from_vec(py, values))
 }
@@ -200,7 +159,7 @@ type Found<'py> = (f64, f64, Bound<'py, PyArray1<f64>>, bool, String);
 #[pyfunction]
 pub(crate) fn check_gram<'py>(py: Python<'py>, matrix: PyReadonlyArray2<'py, f64>) -> PyResult<Found<'py>> {
     let matrix: Matrix<f64> = view(&matrix)?.to_matrix();
-    let found = Job::new(0, 0).run(py, |engine| engine.install(|| definiteness(&matrix)))?;
+    let found = Job::new(0, 0).run(py, |engine| definiteness(engine, &matrix))?;
     let (holds, text) = (found.holds(), found.to_string());
     Ok((found.smallest, found.largest, PyArray1::from_vec(py, found.combination), holds, text))
 }
@@ -281,7 +240,7 @@ pub(crate) fn epsilon_for(
 
 /// A projection and what it is to keep.
 fn asked(projection: &str, kept: &str) -> PyResult<(Projection, Kept)> {
-    let how = serde_json::from_str(projection).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let how = Projection::from_json(projection).map_err(|error| PyValueError::new_err(error.to_string()))?;
     match kept {
         "distances" => Ok((how, Kept::Distances)),
         "inner_products" => Ok((how, Kept::InnerProducts)),

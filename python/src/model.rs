@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bochner::encode::{Columns, Form, Metric};
+use bochner::json::Json;
 use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
@@ -334,7 +335,7 @@ impl Model {
     /// How features are made, as JSON.
     #[getter]
     fn method(&self) -> PyResult<String> {
-        serde_json::to_string(&self.inner.map().spec().method).map_err(unprintable)
+        self.inner.map().spec().method.to_json().map_err(unprintable)
     }
 
     /// Of all chance.
@@ -406,8 +407,7 @@ impl Model {
     #[getter]
     fn plan(&self) -> PyResult<Option<String>> {
         let plan = self.inner.training().and_then(|training| training.plan.as_ref());
-        plan.map(|plan| serde_json::to_string(plan).map_err(|e| PyValueError::new_err(e.to_string())))
-            .transpose()
+        plan.map(|plan| plan.to_json().map_err(unprintable)).transpose()
     }
 
     #[getter]
@@ -659,12 +659,12 @@ impl Model {
 
 /// `{"kind":"landmarks","whiten":true,"tolerance":1e-7}` and the like, as the model file writes them.
 pub(crate) fn method_from_json(text: &str) -> PyResult<Method> {
-    serde_json::from_str(text)
+    Method::from_json(text)
         .map_err(|error| PyValueError::new_err(format!("expected a method, found {text}: {error}")))
 }
 
 pub(crate) fn certificate_json(certificate: &Certificate) -> PyResult<String> {
-    serde_json::to_string(certificate).map_err(unprintable)
+    certificate.to_json().map_err(unprintable)
 }
 
 fn unprintable(error: serde_json::Error) -> PyErr {

@@ -1,6 +1,7 @@
 //! Texts as hashed counts, as a Python object.
 
 use bochner::encode::{Documents, Sequence, SequenceEncoder};
+use bochner::json::Json;
 use bochner::table::TextColumn;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -87,8 +88,8 @@ impl Texts {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let from_parts = py.get_type::<Texts>().getattr("from_parts")?;
-        let sequence = serde_json::to_string(self.encoder.sequence())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let sequence =
+            self.encoder.sequence().to_json().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let documents = self
             .encoder
             .documents()
@@ -98,7 +99,7 @@ impl Texts {
 }
 
 fn read(sequence: &str) -> PyResult<Sequence> {
-    serde_json::from_str(sequence).map_err(|error| PyValueError::new_err(error.to_string()))
+    Sequence::from_json(sequence).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Any iterable of strings.

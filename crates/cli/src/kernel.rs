@@ -4,7 +4,7 @@ mod profile;
 
 use bochner::certify::{features_for, features_for_distance, fourier_variance, grids_for};
 use bochner::kernel::{Column, FunctionName, catalogue};
-use bochner::{FourierForm, Kernel, MapSpec, Matrix, Method, Recipe, Rows};
+use bochner::{Engine, FourierForm, Kernel, MapSpec, Matrix, Method, Recipe, Rows};
 use serde::Serialize;
 
 use crate::args::{EvaluateKernelArgs, ExplainArgs, KernelCommand, ProfileArgs};
@@ -230,7 +230,7 @@ fn evaluate(args: &EvaluateKernelArgs, console: &mut Console<'_>) -> Result<(), 
     }
     let rows = Matrix::new(2, count, [x, y].concat()).map_err(usage)?;
     let rows = Rows::from(&rows);
-    let gram = kernel.gram(&rows, &rows).map_err(usage)?;
+    let gram = kernel.gram(&Engine::single_thread(), &rows, &rows).map_err(usage)?;
     let (value, first, second) = (gram.row(0)[1], gram.row(0)[0], gram.row(1)[1]);
     let variance = fourier_variance(&kernel, FourierForm::Pairs, args.features, &rows, (0, 1)).ok();
     let found = Evaluated {

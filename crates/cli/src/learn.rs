@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::{Columns, Declared, TableRows, Task};
+use bochner::json::Json;
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{ColumnInfo, TableSource, position};
@@ -208,8 +209,8 @@ fn replayed(path: &Path) -> Result<Auto, Failure> {
         // Of a plan, and of what `plan --json` prints.
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
-        let fit = value.get("fit").cloned().ok_or_else(|| wrong("there is no \"fit\" in it"))?;
-        return serde_json::from_value(fit).map_err(|error| wrong(&error.to_string()));
+        let fit = value.get("fit").ok_or_else(|| wrong("there is no \"fit\" in it"))?;
+        return Auto::from_json(&fit.to_string()).map_err(|error| wrong(&error.to_string()));
     }
     let model = Model::load(path).map_err(|error| wrong(&error.to_string()))?;
     let plan = model.training().and_then(|training| training.plan.clone());

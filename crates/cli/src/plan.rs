@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bochner::Auto;
+use bochner::json::Json;
 use bochner::learn::Outlook;
 use bochner::plan::Machine;
 use serde::Serialize;
@@ -60,14 +61,14 @@ pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failu
 /// Rates from a file, or measured and kept there.
 fn replayed(path: &Path, measure: impl FnOnce() -> Result<Machine, Failure>) -> Result<Machine, Failure> {
     match std::fs::read_to_string(path) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+        Ok(text) => Machine::from_json(&text).map_err(|error| {
             let expected =
                 "expected rates of a machine, as --machine writes them to a file that is not there";
             Failure::Usage(format!("{}: {error}; {expected}", path.display()))
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let machine = measure()?;
-            let text = serde_json::to_string_pretty(&machine).unwrap_or_default() + "\n";
+            let text = machine.to_json().unwrap_or_default() + "\n";
             std::fs::write(path, text).map_err(|source| Failure::Write { file: path.to_owned(), source })?;
             Ok(machine)
         }

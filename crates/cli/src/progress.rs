@@ -48,7 +48,8 @@ impl Progress {
     /// An engine that tells this observer.
     pub(crate) fn engine(self: &Arc<Self>, args: &RunArgs, memory_limit: Option<u64>) -> Engine {
         let observer: Arc<dyn Observer> = Arc::clone(self) as _;
-        EngineSpec { threads: args.threads, memory_limit, observer: Some(observer) }.build()
+        EngineSpec { threads: args.threads, memory_limit, observer: Some(observer), ..EngineSpec::default() }
+            .build()
     }
 
     /// Tells an event from outside an engine.

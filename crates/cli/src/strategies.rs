@@ -70,7 +70,7 @@ fn headline(args: &StrategiesArgs, workload: &Workload) -> String {
 /// Which to take.
 fn conclusion(table: &StrategyTable) -> String {
     let name = |strategy: Option<Strategy>| strategy.map_or_else(|| "none".to_owned(), |s| s.to_string());
-    let (all, exact) = (table.cheapest(|_| true), table.cheapest(Strategy::is_exact));
+    let (all, exact) = (table.cheapest(&|_| true), table.cheapest(&Strategy::is_exact));
     let Speed { multiply_adds_per_second, bytes_per_second } = table.speed;
     format!(
         "* the quickest: {}; without approximation: {}. Memory is beyond the data; times are for a nominal processor \
@@ -121,8 +121,8 @@ impl Planned {
             workload: table.workload,
             speed: table.speed,
             strategies: strategies.collect(),
-            quickest: table.cheapest(|_| true),
-            quickest_exact: table.cheapest(Strategy::is_exact),
+            quickest: table.cheapest(&|_| true),
+            quickest_exact: table.cheapest(&Strategy::is_exact),
         }
     }
 }

@@ -6,14 +6,14 @@
 
 use bochner::{Engine, Kernel, MapSpec, Matrix, Result, Rows};
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let kernel: Kernel = "gaussian(sigma=2)".parse()?;
     let engine = Engine::default();
 
     // Two hundred points in five dimensions, from a formula.
     let x = Matrix::from_fn(200, 5, |i, j| ((i * 7 + j * 3) as f64 * 0.37).sin() * 2.0);
     let rows = Rows::from(&x);
-    let exact = kernel.gram(&rows, &rows)?;
+    let exact = kernel.gram(&Engine::default(), &rows, &rows)?;
 
     println!("{kernel}: root mean square error of z(x)·z(y) over all pairs and 20 seeds");
     println!("{:>8} {:>12} {:>12}", "features", "independent", "orthogonal");
@@ -22,7 +22,8 @@ fn main() -> Result<()> {
             let mut sum = 0.0;
             for seed in 0..20 {
                 let z = MapSpec { features, seed, ..spec.clone() }.build(5)?.transform(&engine, &rows)?;
-                let approximate = Kernel::Linear.gram(&Rows::from(&z), &Rows::from(&z))?;
+                let approximate =
+                    Kernel::Linear.gram(&Engine::default(), &Rows::from(&z), &Rows::from(&z))?;
                 let pairs = approximate.as_slice().iter().zip(exact.as_slice());
                 sum += pairs.map(|(a, e): (&f64, &f64)| (a - e).powi(2)).sum::<f64>() / 40_000.0;
             }

@@ -11,7 +11,7 @@ fn wave(x: &[f64]) -> f64 {
     (2.0 * (x[0] * x[0] + x[1] * x[1])).sin()
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     // Waves on a disc: y = sin 2‖x‖²
     let n = 3000;
     let x = Matrix::from_fn(n, 2, |i, j| {

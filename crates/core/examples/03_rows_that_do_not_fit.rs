@@ -66,7 +66,7 @@ impl Batches for Position {
     }
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let map = MapSpec { features: 128, seed: 3, ..MapSpec::auto(Kernel::gaussian(1.5)) };
     let ridge = Ridge { lambda: Lambda::CrossValidated { folds: 5 }, ..Ridge::new(map) };
     let engine = Engine::default();

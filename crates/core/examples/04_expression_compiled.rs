@@ -11,19 +11,19 @@ const TEXT: &str = "2*gaussian(sigma=0.5)[age,income] + laplace(scale=2)[age]*po
 
 /// Root mean square error of z(x)·z(y) over all pairs and ten seeds.
 fn error(kernel: &Kernel, features: usize, rows: &Rows<'_, f64>) -> Result<f64> {
-    let exact = kernel.gram(rows, rows)?;
+    let exact = kernel.gram(&Engine::default(), rows, rows)?;
     let mut sum = 0.0;
     for seed in 0..10 {
         let map = MapSpec { features, seed, ..MapSpec::auto(kernel.clone()) }.build(rows.columns())?;
         let z = map.transform(&Engine::default(), rows)?;
-        let approximate = Kernel::Linear.gram(&Rows::from(&z), &Rows::from(&z))?;
+        let approximate = Kernel::Linear.gram(&Engine::default(), &Rows::from(&z), &Rows::from(&z))?;
         let pairs = approximate.as_slice().iter().zip(exact.as_slice());
         sum += pairs.map(|(a, e)| (a - e).powi(2)).sum::<f64>() / exact.as_slice().len() as f64;
     }
     Ok((sum / 10.0).sqrt())
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let names = ["age", "income", "visits", "spend"].map(str::to_owned);
     let kernel: Kernel = TEXT.parse()?;
     println!("read    {kernel}");

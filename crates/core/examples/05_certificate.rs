@@ -7,7 +7,7 @@
 use bochner::certify::{Bound, features_for, features_for_distance, fourier_variance, grids_for};
 use bochner::{Bins, Engine, FourierForm, Kernel, MapSpec, Matrix, Method, Result, Rows};
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let engine = Engine::default();
     let gaussian = Kernel::gaussian(1.0);
     let n = 1000;

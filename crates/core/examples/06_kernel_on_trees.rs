@@ -50,7 +50,7 @@ fn pairs(a: &Tree, b: &Tree, of: impl Fn(&Tree, &Tree) -> f64) -> f64 {
     a.inner_nodes().iter().map(|a| b.inner_nodes().iter().map(|b| of(a, b)).sum::<f64>()).sum()
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (engine, n) = (Engine::default(), 400);
     // In one kind a node mostly repeats its parent's label, in the other it mostly does not.
     let kind = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -64,7 +64,7 @@ fn main() -> Result<()> {
     let labels = || Own::new(|a: &Tree, b: &Tree| pairs(a, b, |a, b| f64::from(a.label == b.label)));
     let subtrees = || Own::new(|a: &Tree, b: &Tree| pairs(a, b, rooted)).normalised();
     let some: Vec<&Tree> = train[..60].iter().collect();
-    println!("60 trees: {}", definiteness(&subtrees().gram(&some, &some)?)?);
+    println!("60 trees: {}", definiteness(&engine, &subtrees().gram(&some, &some)?)?);
     println!("{:>10} {:>10} {:>10} {:>10} {:>8}", "kernel", "landmarks", "kept", "mean r", "correct");
     for (name, asked) in [("labels", n), ("subtrees", 10), ("subtrees", 50), ("subtrees", n)] {
         let kernel = if name == "labels" { labels() } else { subtrees() };

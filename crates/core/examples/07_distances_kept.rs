@@ -18,7 +18,7 @@ fn distances(z: &Matrix<f64>) -> Vec<f64> {
     (0..z.rows()).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| square(i, j)).collect()
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let engine = Engine::default();
     let (n, d, m, delta) = (200, 3000, 512, 0.05);
     // Word counts of documents: most are zero, a few are large.

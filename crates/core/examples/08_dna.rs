@@ -83,7 +83,7 @@ fn error(engine: &Engine, kernel: &str, train: &Genes, test: &Genes) -> Result<f
     Ok(wrong as f64 / ROWS as f64)
 }
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let engine = Engine::default();
 
     // One number: what two short sequences have in common, exactly and hashed.

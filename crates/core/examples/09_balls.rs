@@ -10,7 +10,7 @@ use bochner::{
     Arrays, Engine, Kernel, LabelKind, Labels, Lambda, Linear, MapSpec, Matrix, Method, Result, Rows, Target,
 };
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (engine, n, d) = (Engine::default(), 2000, 3);
     let mut draws = Draws::new(1, Stream::Sample, 0);
     let x = Matrix::from_fn(n, d, |_, _| 1.5 * draws.normal());

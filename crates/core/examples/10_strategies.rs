@@ -11,7 +11,7 @@ use bochner::plan::Speed;
 use bochner::random::{Draws, Stream};
 use bochner::{Engine, Kernel, MapSpec, Matrix, Method, Result, Rows, Sgd, Strategy};
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let (engine, n, d) = (Engine::default(), 2000, 12);
     let mut draws = Draws::new(1, Stream::Sample, 0);
     let x = Matrix::from_fn(n, d, |_, _| draws.normal());

@@ -7,7 +7,7 @@
 use bochner::random::{Draws, Stream};
 use bochner::{Auto, Engine, Matrix, MetricChoice, Rows};
 
-fn main() -> bochner::Result<()> {
+pub(crate) fn main() -> bochner::Result<()> {
     let (n, d) = (2000, 10);
     let normal = |i: usize, j: usize| Draws::new(1, Stream::Sample, (i * d + j) as u64).normal();
     let x = Matrix::from_fn(n, d, normal);

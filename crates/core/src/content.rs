@@ -7,11 +7,10 @@
 //! duplicates never stand on both sides of a split, and the order of rows decides nothing. Zeros are left out: dense and sparse rows
 //! of equal content agree, as do single and double precision of the same values.
 
-use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::random::Stream;
-use crate::{Rows, Scalar};
+use crate::{Engine, Rows, Scalar};
 
 /// Hashes rows, keeping its buffer.
 #[derive(Clone, Debug)]
@@ -29,6 +28,7 @@ impl ContentHash {
     }
 
     /// The hash of row i.
+    #[inline(never)]
     pub fn of<T: Scalar>(&mut self, rows: &Rows<'_, T>, i: usize) -> u64 {
         let count = match rows {
             Rows::Dense(dense) => {
@@ -59,13 +59,16 @@ fn entry<T: Scalar>(j: u32, x: T) -> [u8; 12] {
     bytes
 }
 
-/// The hashes of all rows, on the threads of the current pool.
-pub(crate) fn hashes<T: Scalar>(hash: &ContentHash, rows: &Rows<'_, T>) -> Vec<u64> {
-    (0..rows.count())
-        .into_par_iter()
-        .with_min_len(64)
-        .map_init(|| hash.clone(), |hash, i| hash.of(rows, i))
-        .collect()
+/// The hashes of all rows.
+pub(crate) fn hashes<T: Scalar>(engine: &Engine, hash: &ContentHash, rows: &Rows<'_, T>) -> Vec<u64> {
+    /// Rows that share one memory to work in.
+    const PIECE: usize = 64;
+    let mut hashes = vec![0; rows.count()];
+    engine.for_each_chunk(&mut hashes, PIECE, &|p, out| {
+        let mut hash = hash.clone();
+        out.iter_mut().enumerate().for_each(|(i, to)| *to = hash.of(rows, p * PIECE + i));
+    });
+    hashes
 }
 
 /// A fold from a hash: the top bits, scaled to 0..count.

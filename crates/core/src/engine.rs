@@ -1,15 +1,35 @@
-//! The context of a run: threads, memory, and somebody to tell.
+//! The context of a run: threads, backend, memory limit, observer.
 //!
-//! Progress, warnings and cancellation go through the [`Observer`] and nowhere else; there is no global pool and no ambient
-//! setting. An engine may be shared by threads and survives a fork: the child builds a pool of its own.
+//! Every function that computes on blocks takes an [`Engine`] and hands its parallel parts to it; nothing else names rayon or an
+//! instruction set. Progress, warnings and cancellation go through the [`Observer`] and nowhere else. There is no global pool and no
+//! ambient setting. An engine may be shared by threads and survives a fork: the child builds a pool of its own.
+//!
+//! Parallel parts are lists of jobs that share nothing they write: `for_each_chunk`, `for_each_mut`, `map`.
+//! They take references to closures, so that the pool's code is compiled once and not for each loop.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use bochner_simd::Isa;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::plan::available_memory;
 use crate::{Error, Result};
+
+/// What block functions are computed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Backend {
+    /// This computer's processor, by one of its instruction sets.
+    Cpu(Isa),
+}
+
+/// The processor, by its best instruction set or the one that the environment variable `BOCHNER_ISA` names.
+impl Default for Backend {
+    fn default() -> Self {
+        Backend::Cpu(Isa::default())
+    }
+}
 
 /// What an engine is made of.
 #[derive(Clone, Default)]
@@ -20,6 +40,8 @@ pub struct EngineSpec {
     pub memory_limit: Option<u64>,
     /// Who is told of progress and may stop the work.
     pub observer: Option<Arc<dyn Observer>>,
+    /// What block functions are computed on.
+    pub backend: Backend,
 }
 
 impl EngineSpec {
@@ -30,16 +52,18 @@ impl EngineSpec {
             threads: if self.threads == 0 { all() } else { self.threads },
             memory_limit: self.memory_limit,
             observer: self.observer,
+            backend: self.backend,
             pool: Mutex::new(None),
         }
     }
 }
 
-/// Threads, a memory limit and an observer.
+/// Threads, a backend, a memory limit and an observer.
 pub struct Engine {
     threads: usize,
     memory_limit: Option<u64>,
     observer: Option<Arc<dyn Observer>>,
+    backend: Backend,
     /// The pool and the process that started it.
     pool: Mutex<Option<(u32, Arc<ThreadPool>)>>,
 }
@@ -55,14 +79,31 @@ impl std::fmt::Debug for Engine {
         f.debug_struct("Engine")
             .field("threads", &self.threads)
             .field("memory_limit", &self.memory_limit)
+            .field("backend", &self.backend)
             .finish()
     }
 }
 
 impl Engine {
+    /// The caller's thread and the default backend: for work that is too small to share, or has nobody to share it with.
+    pub fn single_thread() -> Engine {
+        EngineSpec { threads: 1, ..EngineSpec::default() }.build()
+    }
+
     /// The number of threads.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// What block functions are computed on.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// The instruction set of the processor's loops.
+    pub(crate) fn isa(&self) -> Isa {
+        let Backend::Cpu(isa) = self.backend;
+        isa
     }
 
     /// Bytes that a job may take: as given, or nine tenths of what the system has free now.
@@ -100,11 +141,10 @@ impl Engine {
         Engine { memory_limit: Some(bytes), ..self.again() }
     }
 
-    /// The same threads, limit and observer.
+    /// The same threads, limit, observer and backend.
     fn again(&self) -> Engine {
-        let pool = self.pool().map(|pool| (std::process::id(), pool));
-        let (threads, memory_limit, observer) = (self.threads, self.memory_limit, self.observer.clone());
-        Engine { threads, memory_limit, observer, pool: Mutex::new(pool) }
+        let pool = Mutex::new(self.pool().map(|pool| (std::process::id(), pool)));
+        Engine { memory_limit: self.memory_limit, observer: self.observer.clone(), pool, ..*self }
     }
 
     /// Runs a phase on this engine's threads: `job` is given a check to call with the part of the work done.
@@ -121,8 +161,34 @@ impl Engine {
         Ok(result)
     }
 
-    /// Runs `job` with its parallel parts on this engine's threads.
-    pub fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
+    /// Calls `job(i, chunk)` for the i-th chunk of `size` entries, shared by the threads; the last chunk may be shorter.
+    pub(crate) fn for_each_chunk<T: Send>(
+        &self,
+        data: &mut [T],
+        size: usize,
+        job: &(dyn Fn(usize, &mut [T]) + Sync),
+    ) {
+        let size = size.max(1);
+        match self.pool() {
+            Some(pool) if data.len() > size => pool.install(|| split_chunks(data, size, 0, job)),
+            _ => data.chunks_mut(size).enumerate().for_each(|(i, chunk)| job(i, chunk)),
+        }
+    }
+
+    /// Calls `job(i, item)` for each item, shared by the threads.
+    pub(crate) fn for_each_mut<T: Send>(&self, items: &mut [T], job: &(dyn Fn(usize, &mut T) + Sync)) {
+        self.for_each_chunk(items, 1, &|i, item| job(i, &mut item[0]));
+    }
+
+    /// `job(i)` for each i below `count`, computed by the threads.
+    pub(crate) fn map<R: Send>(&self, count: usize, job: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+        let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
+        self.for_each_mut(&mut results, &|i, result| *result = Some(job(i)));
+        results.into_iter().flatten().collect()
+    }
+
+    /// Runs a job on a thread of the pool, where it can share out parts without waking the pool for each.
+    fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
         match self.pool() {
             Some(pool) => pool.install(job),
             None => job(),
@@ -131,6 +197,9 @@ impl Engine {
 
     /// The pool of this process: after a fork the parent's threads are gone, so the child starts its own.
     fn pool(&self) -> Option<Arc<ThreadPool>> {
+        if self.threads == 1 {
+            return None;
+        }
         let process = std::process::id();
         let mut slot = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         match slot.as_ref() {
@@ -145,6 +214,24 @@ impl Engine {
         *slot = Some((process, Arc::clone(&pool)));
         Some(pool)
     }
+}
+
+/// Calls the job for the chunks of a slice, the first of which has number `first`. Halves until one is left: an idle thread takes the
+/// larger halves first.
+fn split_chunks<T: Send>(data: &mut [T], size: usize, first: usize, job: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    if data.len() <= size {
+        return job(first, data);
+    }
+    let middle = data.len().div_ceil(size) / 2;
+    let (left, right) = data.split_at_mut(middle * size);
+    in_parallel(&mut || split_chunks(left, size, first, job), &mut || {
+        split_chunks(right, size, first + middle, job);
+    });
+}
+
+/// Runs both, the second on another thread of the pool if one is idle.
+fn in_parallel(left: &mut (dyn FnMut() + Send), right: &mut (dyn FnMut() + Send)) {
+    rayon::join(left, right);
 }
 
 /// Something that a run says while it works.
@@ -208,8 +295,45 @@ mod tests {
     fn work_runs_on_as_many_threads_as_asked() {
         for threads in [1, 2, 7] {
             let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
-            assert_eq!(engine.install(rayon::current_num_threads), threads);
+            let seen = Mutex::new(std::collections::HashSet::new());
+            let all_there = std::sync::Barrier::new(threads);
+            engine.map(threads, &|_| {
+                all_there.wait(); // as many at once as there are threads
+                seen.lock().unwrap().insert(std::thread::current().id())
+            });
+            assert_eq!(seen.into_inner().unwrap().len(), threads);
         }
+    }
+
+    #[test]
+    fn every_job_is_done_once_and_in_its_place() {
+        for threads in [1, 2, 7] {
+            let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
+            for count in [0, 1, 2, 3, 64, 1000] {
+                assert_eq!(engine.map(count, &|i| i), (0..count).collect::<Vec<_>>());
+                for size in [0, 1, 5, 7, 2000] {
+                    let mut data = vec![0; count];
+                    engine.for_each_chunk(&mut data, size, &|chunk, entries| {
+                        for (i, entry) in entries.iter_mut().enumerate() {
+                            *entry += chunk * size.max(1) + i;
+                        }
+                    });
+                    assert_eq!(data, (0..count).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    /// A job may hand out jobs of its own, and those of another engine.
+    #[test]
+    fn jobs_have_jobs() {
+        let engine = EngineSpec { threads: 2, ..EngineSpec::default() }.build();
+        let other = EngineSpec { threads: 3, ..EngineSpec::default() }.build();
+        let sums = engine.map(10, &|i| {
+            let inner: usize = engine.map(i, &|j| j).iter().sum();
+            inner + other.map(i, &|j| j).len()
+        });
+        assert_eq!(sums, (0..10).map(|i: usize| i * i.saturating_sub(1) / 2 + i).collect::<Vec<_>>());
     }
 
     #[test]

@@ -191,7 +191,7 @@ pub enum Error {
     },
 
     /// A matrix with a negative eigenvalue where there may be none.
-    #[error("expected {what} to be positive semidefinite, found the eigenvalue {eigenvalue:e}")]
+    #[error("expected {what} to be positive semidefinite, found the eigenvalue {:e}", six_digits(*.eigenvalue))]
     NotPositiveSemidefinite {
         /// Whose matrix.
         what: String,
@@ -339,6 +339,11 @@ pub(crate) fn edits(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// What lies behind six digits of an eigenvalue is rounding.
+fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -34,10 +34,12 @@
 #![forbid(unsafe_code)]
 
 pub mod certify;
+mod compiled;
 pub mod content;
 pub mod encode;
 pub mod engine;
 mod error;
+pub mod json;
 pub mod kernel;
 pub mod learn;
 mod linalg;
@@ -56,8 +58,10 @@ pub mod table;
 pub mod whole;
 
 pub use certify::Certificate;
+#[doc(hidden)]
+pub use compiled::compiled;
 pub use encode::{Encoder, LabelKind, Labels};
-pub use engine::{Engine, EngineSpec, Event, Observer};
+pub use engine::{Backend, Engine, EngineSpec, Event, Observer};
 pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use learn::{

@@ -2,27 +2,25 @@
 //!
 //! Constructors check once; what holds a view may index it without further checks.
 
-use std::sync::OnceLock;
-
 use bochner_simd::ask_for_huge_pages;
 
-use crate::map::{Family, PerPrecision};
+use crate::map::{Family, PerPrecision, Slots};
 use crate::{Error, Result};
 
 /// `f32` or `f64`. Sealed.
 pub trait Scalar: bochner_simd::Element + std::fmt::Display {
     #[doc(hidden)]
-    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<Self>>;
+    fn slots<F: Family>(of: &PerPrecision<F>) -> &Slots<F::Of<Self>>;
 }
 
 impl Scalar for f32 {
-    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<f32>> {
+    fn slots<F: Family>(of: &PerPrecision<F>) -> &Slots<F::Of<f32>> {
         &of.single
     }
 }
 
 impl Scalar for f64 {
-    fn slot<F: Family>(of: &PerPrecision<F>) -> &OnceLock<F::Of<f64>> {
+    fn slots<F: Family>(of: &PerPrecision<F>) -> &Slots<F::Of<f64>> {
         &of.double
     }
 }
@@ -47,6 +45,7 @@ impl<T: Scalar> Matrix<T> {
     }
 
     /// All entries zero.
+    #[inline(never)]
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let data = vec![T::default(); rows * columns];
         ask_for_huge_pages(&data);
@@ -158,6 +157,7 @@ impl<'a, T: Scalar> MatrixView<'a, T> {
     }
 
     /// A matrix with the same entries.
+    #[inline(never)]
     pub fn to_matrix(&self) -> Matrix<T> {
         Matrix::from_fn(self.rows, self.columns, |i, j| self.row(i)[j])
     }
@@ -179,6 +179,7 @@ impl<T: Scalar> Csr<T> {
     }
 
     /// Takes row boundaries, column indices (ascending within a row, below `columns`) and values.
+    #[inline(never)]
     pub fn new(columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<T>) -> Result<Self> {
         CsrView::new(columns, &starts, &indices, &values)?;
         Ok(Csr { columns, starts, indices, values })
@@ -249,6 +250,7 @@ pub struct CsrView<'a, T> {
 
 impl<'a, T: Scalar> CsrView<'a, T> {
     /// Checks boundaries and indices once.
+    #[inline(never)]
     pub fn new(columns: usize, starts: &'a [usize], indices: &'a [u32], values: &'a [T]) -> Result<Self> {
         let parameter = |expected, found: String| Error::Parameter { name: "sparse rows", expected, found };
         if indices.len() != values.len() {
@@ -399,6 +401,7 @@ impl<'a, T: Scalar> Rows<'a, T> {
     }
 
     /// Rows that have some columns only, in the order given. Sparse rows stay sparse where the columns rise and are many: entries are found by their columns, not columns by a search each.
+    #[inline(never)]
     pub(crate) fn chosen(&self, columns: &[usize]) -> OwnedRows<T> {
         match self {
             Rows::Sparse(rows) if is_wide(columns.len()) && columns.windows(2).all(|w| w[0] < w[1]) => {
@@ -442,6 +445,7 @@ impl<'a, T: Scalar> Rows<'a, T> {
     }
 
     /// Writes row i with all its zeros.
+    #[inline(never)]
     pub fn densify(&self, i: usize, to: &mut [T]) {
         match self {
             Rows::Dense(rows) => to.copy_from_slice(rows.row(i)),
@@ -456,6 +460,7 @@ impl<'a, T: Scalar> Rows<'a, T> {
     }
 
     /// Refuses NaN and infinities, naming the first; `first_row` is the number of row 0.
+    #[inline(never)]
     pub fn check_finite(&self, first_row: u64) -> Result<()> {
         let (row, column, value) = match self {
             Rows::Dense(rows) => {

@@ -1,10 +1,8 @@
 //! Where rows come from: anything that can be read in batches, more than once.
 
-use rayon::prelude::*;
-
 use crate::encode::Labels;
 use crate::matrix::with_rows;
-use crate::{AnyRows, Error, Matrix, MatrixView, Result, Rows, Scalar};
+use crate::{AnyRows, Engine, Error, Matrix, MatrixView, Result, Rows, Scalar};
 
 /// What is to be predicted.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,7 +180,15 @@ impl<'a> Arrays<'a> {
         weights: Option<&'a [f64]>,
         target: Target,
     ) -> Result<Self> {
-        let rows = rows.into();
+        Arrays::of(rows.into(), targets, weights, target)
+    }
+
+    fn of(
+        rows: AnyRows<'a>,
+        targets: MatrixView<'a, f64>,
+        weights: Option<&'a [f64]>,
+        target: Target,
+    ) -> Result<Self> {
         let outputs = match &target {
             Target::Numbers { outputs } => *outputs,
             Target::Classes { .. } => 1,
@@ -260,20 +266,19 @@ impl Batches for ArrayBatches<'_> {
     }
 }
 
-/// As [`Rows::check_finite`], on the threads of the current pool.
-fn check_finite<T: Scalar>(rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
+/// As [`Rows::check_finite`], shared by the threads.
+fn check_finite<T: Scalar>(engine: &Engine, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
     /// Rows looked at by one thread.
     const PIECE: usize = 512;
     let piece = |p: usize| {
         let start = p * PIECE;
         rows.slice(start..rows.count().min(start + PIECE)).check_finite(first_row + start as u64)
     };
-    let pieces = (0..rows.count().div_ceil(PIECE)).into_par_iter();
-    pieces.map(piece).find_first(Result::is_err).unwrap_or(Ok(()))
+    engine.map(rows.count().div_ceil(PIECE), &piece).into_iter().collect()
 }
 
 /// Refuses shapes that differ from what the source said, what is not finite, weights below zero and classes that do not exist.
-pub(crate) fn check(batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
+pub(crate) fn check(engine: &Engine, batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
     let count = batch.rows.count();
     let widths =
         [(source.input_dim(), batch.rows.columns()), (source.content_dim(), batch.content.columns())];
@@ -290,9 +295,9 @@ pub(crate) fn check(batch: &Batch<'_>, source: &dyn Source) -> Result<()> {
     if let Some(&(what, expected, found)) = lengths.iter().find(|(_, expected, found)| expected != found) {
         return Err(Error::Length { what, expected, found });
     }
-    with_rows!(batch.content, rows => check_finite(&rows, batch.first_row))?;
+    with_rows!(batch.content, rows => check_finite(engine, &rows, batch.first_row))?;
     if !batch.rows.is_same(&batch.content) {
-        with_rows!(batch.rows, rows => check_finite(&rows, batch.first_row))?;
+        with_rows!(batch.rows, rows => check_finite(engine, &rows, batch.first_row))?;
     }
     for i in 0..batch.targets.rows() {
         let row = batch.first_row + i as u64;

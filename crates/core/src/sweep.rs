@@ -20,7 +20,7 @@ pub const GROUP: usize = 64;
 
 /// Reads the whole source once into a statistic that starts as `zero()`.
 ///
-/// `absorb` runs on the engine's threads. Tells the observer after each block; a source without rows of
+/// Tells the observer after each block; a source without rows of
 /// positive weight is an error.
 pub fn sweep<S: Statistic + Send>(
     engine: &Engine,
@@ -53,10 +53,10 @@ pub(crate) fn try_sweep<S: Statistic + Send>(
             return Err(Error::BlockSize { expected: BLOCK, found, row: batch.first_row });
         }
         last = batch.rows.count();
-        engine.install(|| check(&batch, source))?;
+        check(engine, &batch, source)?;
         weighted |= (0..batch.rows.count()).any(|i| batch.weight(i) > 0.0);
         rows += batch.rows.count() as u64;
-        engine.install(|| absorb(groups.next(&zero), &batch))?;
+        absorb(groups.next(&zero), &batch)?;
         engine.tell(&Event::Progress { phase, rows, fraction: batches.fraction() })?;
     }
     engine.tell(&Event::Finished { phase })?;

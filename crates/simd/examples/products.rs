@@ -53,7 +53,7 @@ fn products<T: Element>(isa: Isa) -> [f64; 3] {
     let (d, count) = (64, 1008);
     let x = typed::<T>(normals(ROWS, d, 1));
     let columns = normals(count, d, 2);
-    let panels = Panels::pack(isa, d, count, |j, column: &mut [T]| {
+    let panels = Panels::pack(isa, d, count, &mut |j, column: &mut [T]| {
         for (to, &w) in column.iter_mut().zip(&columns[j * d..]) {
             *to = T::from_f64(0.1 * w);
         }
@@ -74,7 +74,7 @@ fn rank<T: Element>(isa: Isa) -> f64 {
     let order: Vec<(u32, f64)> = (0..ROWS as u32).map(|r| (r, 1.0)).collect();
     let [a, b] = [0, TILE].map(|first| {
         let mut packed = Aligned::zeros(ROWS * TILE);
-        pack_columns(isa, &order, |r| &z[r * 2 * TILE + first..][..TILE], packed.as_mut_slice());
+        pack_columns(isa, &order, &|r| &z[r * 2 * TILE + first..][..TILE], packed.as_mut_slice());
         packed
     });
     let mut sums = vec![0.0; TILE * TILE];

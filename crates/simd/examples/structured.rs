@@ -35,7 +35,7 @@ fn compare<T: Element>(isa: Isa, name: &str, d: usize, count: usize, stream: boo
     let typed = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
     let x = typed(normals(ROWS, d, 1));
     let frequencies: Vec<f64> = normals(count, d, 2).iter().map(|w| w * 0.01).collect();
-    let panels = Panels::pack(isa, d, count, |j, column: &mut [T]| {
+    let panels = Panels::pack(isa, d, count, &mut |j, column: &mut [T]| {
         for (to, &w) in column.iter_mut().zip(&frequencies[j * d..]) {
             *to = T::from_f64(w);
         }

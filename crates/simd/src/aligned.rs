@@ -71,6 +71,23 @@ impl<T: Element> Aligned<T> {
     }
 }
 
+/// Memory to work in whose first element lies on a cache line, and that is written before it is read.
+pub(crate) struct Unwritten<T>(Vec<std::mem::MaybeUninit<T>>);
+
+impl<T: Element> Unwritten<T> {
+    /// For `length` elements.
+    pub(crate) fn of(length: usize) -> Self {
+        Unwritten(Vec::with_capacity(length + LINE / size_of::<T>()))
+    }
+
+    /// The first of them.
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut T {
+        let memory = self.0.spare_capacity_mut();
+        let start = memory.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
+        memory[start..].as_mut_ptr().cast()
+    }
+}
+
 /// Asks for huge pages wherever they fit into some memory, if that is large and the system offers them on request. Memory that was not touched yet gets them at the first touch.
 pub fn ask_for_huge_pages<T>(memory: &[T]) {
     let bytes = size_of_val(memory);

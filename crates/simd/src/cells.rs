@@ -39,7 +39,7 @@ pub struct Grids {
 
 impl Grids {
     /// Packs `count` grids; `of(g, j)` gives 1/pitch, shift/pitch and the factor (below p) of grid g in column j.
-    pub fn pack(columns: usize, count: usize, of: impl Fn(usize, usize) -> (f64, f64, u32)) -> Grids {
+    pub fn pack(columns: usize, count: usize, of: &dyn Fn(usize, usize) -> (f64, f64, u32)) -> Grids {
         let size = count.div_ceil(LANES) * columns * LANES;
         let mut grids = Grids {
             columns,
@@ -269,7 +269,7 @@ mod tests {
             let offset: Vec<f64> = (0..count * columns).map(|i| wave(3, i)).collect();
             let factor: Vec<u32> =
                 (0..count * columns).map(|i| 1 + (wave(4, i) * f64::from(CELL_PRIME - 2)) as u32).collect();
-            let grids = Grids::pack(columns, count, |g, j| {
+            let grids = Grids::pack(columns, count, &|g, j| {
                 let at = g * columns + j;
                 (inverse[at], offset[at], factor[at])
             });
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn cells_are_half_open() {
-        let grids = Grids::pack(1, 1, |_, _| (2.0, 0.5, 1));
+        let grids = Grids::pack(1, 1, &|_, _| (2.0, 0.5, 1));
         let hash = |x: f64| grids.term(0, 0, x);
         // Cells of pitch ½ from ¼ on: [−¼, ¼), [¼, ¾).
         assert_eq!([hash(0.25), hash(0.749), hash(0.75)], [0, 0, 1]);

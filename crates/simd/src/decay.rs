@@ -14,6 +14,7 @@ use crate::{Element, Isa};
 ///
 /// # Panics
 /// If the lengths differ.
+#[inline(never)]
 pub fn decays<T: Element>(isa: Isa, rate: f64, sums: &[f64], out: &mut [T]) {
     assert!(sums.len() == out.len(), "lengths differ");
     dispatch(isa, Decays { factor: -rate * std::f64::consts::LOG2_E, sums, out });

@@ -28,6 +28,7 @@ pub struct Fft<T> {
 impl<T: Element> Fft<T> {
     /// # Panics
     /// If `length` is not a power of two.
+    #[inline(never)]
     pub fn new(length: usize) -> Fft<T> {
         assert!(length.is_power_of_two(), "expected a power of two, found {length}");
         let mut roots = vec![[T::default(); 2]; 2 * length];

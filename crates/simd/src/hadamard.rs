@@ -17,6 +17,7 @@ use crate::{Element, Isa};
 ///
 /// # Panics
 /// If `length` is not a power of two or `data` is not whole rows of it.
+#[inline(never)]
 pub fn walsh_hadamard<T: Element>(isa: Isa, data: &mut [T], length: usize) {
     assert!(length.is_power_of_two(), "expected a power of two, found {length}");
     assert!(data.len().is_multiple_of(length), "expected rows of {length}, found {} elements", data.len());

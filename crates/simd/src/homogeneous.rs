@@ -20,6 +20,7 @@ use crate::{Element, Isa};
 ///
 /// # Panics
 /// If there are no weights or `out` is not 2r + 1 times as long as `values`.
+#[inline(never)]
 pub fn homogeneous<T: Element>(isa: Isa, values: &[T], step: f64, weights: &[f64], out: &mut [T]) {
     assert!(!weights.is_empty(), "expected at least one weight");
     let width = 2 * weights.len() - 1;

@@ -54,6 +54,20 @@ impl Isa {
         })
     }
 
+    /// The number of instruction sets that there are loops for.
+    pub const COUNT: usize = 3;
+
+    /// From 0 to [`Isa::COUNT`] − 1.
+    pub fn index(self) -> usize {
+        match self.0 {
+            Level::Portable => 0,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => 1,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => 2,
+        }
+    }
+
     /// The name that [`Isa::from_str`] reads.
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -98,6 +112,13 @@ impl FromStr for Isa {
     fn from_str(name: &str) -> Result<Self, UnknownIsa> {
         let found = Isa::available().into_iter().find(|isa| isa.name() == name);
         found.ok_or_else(|| UnknownIsa { name: name.to_owned() })
+    }
+}
+
+/// [`Isa::best`].
+impl Default for Isa {
+    fn default() -> Self {
+        Isa::best()
     }
 }
 

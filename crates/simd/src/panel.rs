@@ -28,7 +28,8 @@ impl<T: Element> Clone for Panels<T> {
 
 impl<T: Element> Panels<T> {
     /// Packs the matrix whose column j is written by `column(j, entries)`, `entries` being `depth` zeros.
-    pub fn pack(isa: Isa, depth: usize, columns: usize, mut column: impl FnMut(usize, &mut [T])) -> Self {
+    #[inline(never)]
+    pub fn pack(isa: Isa, depth: usize, columns: usize, column: &mut dyn FnMut(usize, &mut [T])) -> Self {
         let width = panel_width::<T>(isa);
         let mut data = Aligned::zeros(columns.div_ceil(width) * width * depth);
         let packed = data.as_mut_slice();
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn every_entry_is_where_the_tile_reads_it() {
         for isa in Isa::available() {
-            let panels = Panels::pack(isa, 5, 101, |j, column| {
+            let panels = Panels::pack(isa, 5, 101, &mut |j, column: &mut [f64]| {
                 for (k, entry) in column.iter_mut().enumerate() {
                     *entry = (100 * k + j) as f64;
                 }

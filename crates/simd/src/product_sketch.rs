@@ -72,6 +72,7 @@ impl<T: Element> ProductSketch<'_, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes, the sketch is not one of so many columns, a place is not below `padded` or a turn not below 4.
+#[inline(never)]
 pub fn product_sketch<T: Element>(
     isa: Isa,
     rows: RowsRef<'_, T>,
@@ -91,6 +92,7 @@ pub fn product_sketch<T: Element>(
 ///
 /// # Panics
 /// As [`product_sketch`], or if an index is not below `columns`.
+#[inline(never)]
 pub fn product_sketch_sparse<T: Element>(
     isa: Isa,
     rows: SparseRowsRef<'_, T>,

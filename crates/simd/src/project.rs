@@ -17,6 +17,7 @@ use crate::{Element, Isa, RowsRef};
 ///
 /// # Panics
 /// If the slices are too short for the shapes.
+#[inline(never)]
 pub fn project<T: Element>(
     isa: Isa,
     rows: RowsRef<'_, T>,
@@ -170,6 +171,7 @@ impl<T: Element> Project<'_, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes.
+#[inline(never)]
 pub fn project_back<T: Element>(
     isa: Isa,
     rows: RowsRef<'_, T>,

@@ -7,10 +7,11 @@
 //! of the features, in the order of rows, and is then added to the f64 output: with f32 features and blocks of 4,096 rows
 //! the rounding error is that of a block, not of the whole data.
 
+use crate::aligned::Unwritten;
 use crate::dispatch::{Task, dispatch, panel_width};
 use crate::lanes::{Lanes, VECTORS};
 use crate::soon::Soon;
-use crate::{Aligned, Element, Isa};
+use crate::{Element, Isa};
 
 /// Columns in a tile: a multiple of the panel width of every instruction set (48, 24, 12).
 pub const TILE: usize = 192;
@@ -25,10 +26,11 @@ const ROWS_AN_ASK: usize = 8;
 /// (`order.len()` × [`TILE`]): panel by panel, row by row, zeros to the right.
 ///
 /// `row(r)` gives the entries of the tile's columns in row r; packed row q is row `order[q].0` times `order[q].1`.
+#[inline(never)]
 pub fn pack_columns<'a, T: Element>(
     isa: Isa,
     order: &[(u32, f64)],
-    row: impl Fn(usize) -> &'a [T],
+    row: &dyn Fn(usize) -> &'a [T],
     packed: &mut [T],
 ) {
     let (width, rows) = (panel_width::<T>(isa), order.len());
@@ -67,6 +69,7 @@ pub struct Extent {
 ///
 /// # Panics
 /// If the slices do not have these shapes.
+#[inline(never)]
 pub fn rank_tile<T: Element>(
     isa: Isa,
     a: &[T],
@@ -80,7 +83,9 @@ pub fn rank_tile<T: Element>(
     assert!(rows.start <= rows.end && rows.end <= total, "rows out of range");
     assert!(extent.a <= TILE && extent.b <= TILE, "a tile has TILE columns");
     assert!(!extent.upper || extent.a == extent.b, "a triangle is square");
-    dispatch(isa, RankTile { a, b, total, rows, extent, c });
+    if !rows.is_empty() {
+        dispatch(isa, RankTile { a, b, total, rows, extent, c });
+    }
 }
 
 struct RankTile<'a, T> {
@@ -98,10 +103,9 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
         let width = VECTORS * L::N;
         let Extent { a, b, upper } = self.extent;
         let across = |i: usize| if upper { i } else { 0 }..b.div_ceil(width);
-        let mut sums = Aligned::zeros(TILE * TILE);
-        let sums = sums.as_mut_slice();
+        let mut sums = Unwritten::<T>::of(TILE * TILE);
         for start in self.rows.clone().step_by(ROW_CHUNK) {
-            let end = self.rows.end.min(start + ROW_CHUNK);
+            let (end, is_first) = (self.rows.end.min(start + ROW_CHUNK), start == self.rows.start);
             for i in 0..a.div_ceil(width) {
                 let a = &self.a[(i * self.total + start) * width..(i * self.total + end) * width];
                 for j in across(i) {
@@ -119,36 +123,46 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
                             [Soon::of(&self.a[after(i)], part(j)), Soon::of(&self.b[after(j)], part(i))];
                         let at = (i * width + slice * R) * TILE + j * width;
                         // SAFETY: `at` + R rows of stride TILE lie inside the sums; as `run`'s for the rest.
-                        unsafe { outer::<L, R>(&a[slice * R..], b, width, next, &mut sums[at..]) };
+                        unsafe {
+                            let to = sums.as_mut_ptr().add(at);
+                            outer::<L, R>(&a[slice * R..], b, width, next, is_first, to);
+                        }
                     }
                 }
             }
         }
         for i in 0..a {
             let columns = across(i / width).start * width..b;
-            for (c, sum) in self.c[i * TILE..][columns.clone()].iter_mut().zip(&sums[i * TILE..][columns]) {
+            // SAFETY: there are rows, and the first of them have written all panels that these entries lie in.
+            let sums = unsafe {
+                let from = sums.as_mut_ptr().add(i * TILE + columns.start);
+                std::slice::from_raw_parts(from, columns.len())
+            };
+            for (c, sum) in self.c[i * TILE..][columns].iter_mut().zip(sums) {
                 *c += sum.to_f64();
             }
         }
     }
 }
 
-/// sums(i, j) += Σᵣ a(r, i)·b(r, j) for `R` columns of one panel and all columns of another.
+/// sums(i, j) += Σᵣ a(r, i)·b(r, j) for `R` columns of one panel and all columns of another; the first rows write what was not there.
 #[inline(always)]
 unsafe fn outer<L: Lanes, const R: usize>(
     a: &[L::Elem],
     b: &[L::Elem],
     width: usize,
     mut next: [Soon; 2],
-    sums: &mut [L::Elem],
+    is_first: bool,
+    to: *mut L::Elem,
 ) {
     unsafe {
         let rows = b.len() / width;
-        let to = sums.as_mut_ptr();
         let mut c = [[L::constant(0.0); VECTORS]; R];
-        for i in 0..R {
-            for v in 0..VECTORS {
-                c[i][v] = L::load(to.add(i * TILE + v * L::N));
+        if !is_first {
+            for i in 0..R {
+                for v in 0..VECTORS {
+                    c[i][v] = L::load(to.add(i * TILE + v * L::N));
+                }
             }
         }
         let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
@@ -181,6 +195,7 @@ unsafe fn outer<L: Lanes, const R: usize>(
 ///
 /// # Panics
 /// If the slices do not have these shapes.
+#[inline(never)]
 pub fn cross_tile<T: Element>(isa: Isa, a: &[T], y: &[f64], rows: std::ops::Range<usize>, c: &mut [f64]) {
     let (total, outputs) = (a.len() / TILE, c.len() / TILE);
     assert!(

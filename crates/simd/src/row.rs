@@ -44,6 +44,7 @@ pub struct SparseRowsRef<'a, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes.
+#[inline(never)]
 pub fn apply<T: Element>(
     rows: RowsRef<'_, T>,
     panels: &Panels<T>,
@@ -64,6 +65,7 @@ pub fn apply<T: Element>(
 ///
 /// # Panics
 /// If the slices are too short for the shapes or an index is not below the panels' depth.
+#[inline(never)]
 pub fn apply_sparse<T: Element>(
     rows: SparseRowsRef<'_, T>,
     panels: &Panels<T>,

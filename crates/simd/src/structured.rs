@@ -56,6 +56,7 @@ impl<T> Structured<'_, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes, or `what` is a function of a distance.
+#[inline(never)]
 pub fn structured<T: Element>(
     isa: Isa,
     rows: RowsRef<'_, T>,
@@ -76,6 +77,7 @@ pub fn structured<T: Element>(
 ///
 /// # Panics
 /// As [`structured`], or if an index is not below `columns`.
+#[inline(never)]
 pub fn structured_sparse<T: Element>(
     isa: Isa,
     rows: SparseRowsRef<'_, T>,

@@ -67,6 +67,7 @@ impl<T: Element> TensorSketch<'_, T> {
 ///
 /// # Panics
 /// If the slices are too short for the shapes, the sketch is not one of so many columns, or a place that is used is not below `buckets`.
+#[inline(never)]
 pub fn tensor_sketch<T: Element>(
     isa: Isa,
     rows: RowsRef<'_, T>,
@@ -86,6 +87,7 @@ pub fn tensor_sketch<T: Element>(
 ///
 /// # Panics
 /// As [`tensor_sketch`], or if an index is not below `columns`.
+#[inline(never)]
 pub fn tensor_sketch_sparse<T: Element>(
     isa: Isa,
     rows: SparseRowsRef<'_, T>,

@@ -128,7 +128,7 @@ pub(crate) unsafe fn from_lanes<T: Element, L: Lanes<Elem = T>>(
 
 /// Element k of vector i becomes element i of vector k. The digits of a place, vector before lane, are turned by one with each round.
 #[inline(always)]
-unsafe fn transposed<L: Lanes>(mut tile: [L; MOST_LANES]) -> [L; MOST_LANES] {
+pub(crate) unsafe fn transposed<L: Lanes>(mut tile: [L; MOST_LANES]) -> [L; MOST_LANES] {
     for _ in 0..L::N.ilog2() {
         let mut turned = tile;
         for i in 0..L::N / 2 {

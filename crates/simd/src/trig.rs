@@ -81,6 +81,7 @@ pub(crate) unsafe fn cos<L: Lanes>(t: L) -> L {
 ///
 /// # Panics
 /// If the three slices differ in length.
+#[inline(never)]
 pub fn sincos_turns<T: Element>(isa: Isa, turns: &[T], cos: &mut [T], sin: &mut [T]) {
     assert!(turns.len() == cos.len() && turns.len() == sin.len(), "slices differ in length");
     dispatch(isa, SinCos { turns, cos, sin });

@@ -75,7 +75,7 @@ pub(super) fn measure(
     ];
     let mut found = Vec::new();
     for (name, kernel, method) in kinds {
-        let exact = kernel.gram(&Rows::from(&rows), &Rows::from(&rows))?;
+        let exact = kernel.gram(engine, &Rows::from(&rows), &Rows::from(&rows))?;
         let mut points = Vec::new();
         for features in SIZES {
             let spec = MapSpec { kernel: kernel.clone(), method, features, seed };
@@ -140,5 +140,5 @@ fn products(engine: &Engine, map: &Map, rows: &Matrix<f64>) -> Result<Matrix<f64
         ));
     }
     let features = map.transform(engine, &Rows::from(rows))?;
-    Ok(Kernel::Linear.gram(&Rows::from(&features), &Rows::from(&features))?)
+    Ok(Kernel::Linear.gram(engine, &Rows::from(&features), &Rows::from(&features))?)
 }

@@ -98,7 +98,7 @@ pub(super) fn grids(engine: &Engine) -> Result<Figure, Failure> {
         let value = |i: usize| Kernel::Linear.eval(&rows, i / POINTS, &rows, i % POINTS);
         Ok(matrix((0..POINTS * POINTS).map(value).collect()))
     };
-    let exact = kernel.gram(&Rows::from(&points), &Rows::from(&points))?;
+    let exact = kernel.gram(engine, &Rows::from(&points), &Rows::from(&points))?;
     let panels = [
         Panel::new("four grids", drawing),
         Panel::new("share of 4 grids", shared(4)?),

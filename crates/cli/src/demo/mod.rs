@@ -18,7 +18,7 @@ use crate::text;
 
 use approximation::KernelError;
 use digits::Digits;
-use experiment::{Experiment, Line};
+use experiment::{CERTIFIED, Experiment, Line};
 
 /// Runs the command.
 pub(crate) fn run(args: DemoArgs, console: &mut Console<'_>) -> Result<(), Failure> {
@@ -61,6 +61,7 @@ impl Experiment {
             text::number(tuned.scale),
             text::number(tuned.cost),
         ));
+        lines.push(self.certified());
         lines.extend(self.kernel_errors.iter().find_map(KernelError::text));
         lines.push(format!(
             "{} where chance plays a part: mean ± deviation. {}.",
@@ -77,6 +78,24 @@ impl Experiment {
             "Your own: bochner fit FILE --target COLUMN -o MODEL; then bochner evaluate, predict, inspect.";
         lines.push(next.to_owned());
         lines.join("\n")
+    }
+}
+
+impl Experiment {
+    /// Which solutions are certified, and by what.
+    fn certified(&self) -> String {
+        let limit = text::percent(CERTIFIED);
+        let open = self.table.iter().filter(|line| !line.certified);
+        let open: Vec<String> =
+            open.map(|line| format!("{} ({})", line.name, text::percent(line.gap))).collect();
+        if open.is_empty() {
+            let largest = self.table.iter().map(|line| line.gap).fold(0.0, f64::max);
+            return format!(
+                "Solutions are certified: duality gaps of {} of the objective at most, {limit} allowed.",
+                text::percent(largest)
+            );
+        }
+        format!("Not certified, duality gap above {limit} of the objective: {}.", open.join(", "))
     }
 }
 

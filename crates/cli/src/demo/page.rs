@@ -4,7 +4,7 @@ use bochner::Engine;
 use bochner_report::{Block, Column, Page, Table, Text};
 
 use super::digits::{CREDIT, Digits};
-use super::experiment::{Experiment, FEATURES, Line, MANY_GRIDS};
+use super::experiment::{CERTIFIED, Experiment, FEATURES, Line, MANY_GRIDS};
 use super::figures;
 use crate::exit::Failure;
 use crate::text;
@@ -125,19 +125,23 @@ fn margins(found: &Experiment) -> Table {
             line.name.to_owned(),
             line.features.map_or(String::new(), |features| text::count(features as u64)),
             text::significant(line.margin, 2),
-            text::significant(line.gap, 2),
+            text::percent(line.gap),
+            if line.certified { "yes" } else { "no" }.to_owned(),
         ]
     };
     Table {
-        caption: Text::from(
+        caption: Text::from(format!(
             "The normalised margin γ = 1/(‖w‖·max ‖z‖), the smallest of a model's machines, and the gap between the primal and the dual objective, as a part of \
-             the primal: what is left to gain, which certifies the solution.",
-        ),
+             the primal: no solution has an objective that is smaller by more. Of several seeds, the margin of the last and the largest gap. A solution is certified \
+             if its gap is at most {}.",
+            text::percent(CERTIFIED)
+        )),
         columns: vec![
             Column::text("machine"),
             Column::number("features"),
             Column::number("margin γ"),
             Column::number("gap"),
+            Column::text("certified"),
         ],
         rows: found.table.iter().map(row).collect(),
         highlighted: Vec::new(),

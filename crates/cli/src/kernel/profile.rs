@@ -4,7 +4,7 @@
 //! t ↦ k(a·1, t·1)        1 = (1, …, 1)/√d: all columns move alike
 //! ```
 
-use bochner::{Kernel, Matrix, Result, Rows};
+use bochner::{Engine, Kernel, Matrix, Result, Rows};
 use serde::Serialize;
 
 use crate::text;
@@ -34,10 +34,11 @@ impl Profile {
         let is_shift_invariant = features_exist(kernel);
         let at = at.unwrap_or(if is_shift_invariant { 0.0 } else { 1.0 });
         let along = |t: f64| vec![t / (columns as f64).sqrt(); columns];
+        let engine = Engine::single_thread();
         let values = |points: &[f64]| -> Result<Vec<f64>> {
             let here = Matrix::new(1, columns, along(at))?;
             let there = Matrix::new(points.len(), columns, points.iter().flat_map(|&t| along(t)).collect())?;
-            Ok(kernel.gram(&Rows::from(&here), &Rows::from(&there))?.into_vec())
+            Ok(kernel.gram(&engine, &Rows::from(&here), &Rows::from(&there))?.into_vec())
         };
         kernel.check(columns)?;
         let reach = match reach {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed, in its helpers too")]
 
+mod demo;
 mod kernel;
 mod metric;
 mod npy;
@@ -546,29 +547,6 @@ fn maps_of_transforms_go_through() {
         let found = bench.ok(&format!("inspect @{map}.bochner"));
         assert!(found.contains(words), "{found}");
     }
-}
-
-#[test]
-fn the_demo_recognises_digits() {
-    let bench = Bench::new();
-    let out = bench.ok("demo digits --seeds 1 --quiet");
-    assert!(out.contains("accuracy") && out.contains("CC BY 4.0") && out.contains("97.16 %"), "{out}");
-    assert!(out.lines().count() <= 24, "{out}");
-    assert!(out.contains("Kernel error of 256 pairs (cos, sin): 0.0") && out.contains("bound 0."), "{out}");
-    let found = bench.json("demo --json --quiet --seeds 2 --threads 2 --seed 5 --out @digits.html");
-    let accuracy = |name: &str, features: Option<u64>| {
-        let lines = found["table"].as_array().unwrap();
-        let same = |line: &&Value| line["name"] == name && line["features"].as_u64() == features;
-        lines.iter().find(same).unwrap()["accuracy"].as_f64().unwrap()
-    };
-    // What scikit-learn's SVC and LinearSVC get on the same halves.
-    assert!((accuracy("exact SVM, Gaussian", None) - 0.9716).abs() < 0.002, "{found}");
-    assert!((accuracy("linear SVM on pixels", Some(64)) - 0.9345).abs() < 0.002, "{found}");
-    // Two seeds lie within four of their deviations.
-    assert!((accuracy("Fourier features", Some(270)) - 0.954).abs() < 0.02, "{found}");
-    assert!(accuracy("binning, Laplace", Some(1000)) > 0.95, "{found}");
-    let page = std::fs::read_to_string(bench.path("digits.html")).unwrap();
-    assert!(page.contains("Figure 6") && page.len() < 1 << 20, "{}", page.len());
 }
 
 #[test]

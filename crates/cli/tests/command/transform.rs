@@ -170,7 +170,7 @@ fn maps_that_look_at_rows_are_fitted_to_the_file() {
     }
     // Scaled as a fit would.
     let mut moments = Moments::zero(3);
-    moments.absorb(&Rows::from(&x), |_| 1.0);
+    moments.absorb(&engine, &Rows::from(&x), &|_| 1.0);
     let scaled = Scaling::new(&moments, false).rows::<f64, f32>(&Rows::from(&x));
     let map = spec("gaussian(sigma=2)", None, 32, 0).build(3).unwrap();
     let expected = map.transform(&engine, &scaled.view()).unwrap();

@@ -63,7 +63,12 @@ impl MapSpec {
             let spec = MapSpec { features, ..self.clone() };
             let map = spec.fit_to(engine, source, &sample)?;
             let measured = engine.phase("certificate", sample.population(), |check| {
-                Measured::at(&Probe::new(&map, &sample), round, delta / 2f64.powi(round as i32), check)
+                Measured::at(
+                    &Probe::new(engine, &map, &sample),
+                    round,
+                    delta / 2f64.powi(round as i32),
+                    check,
+                )
             })?;
             let certificate = Certificate { measured, ..Certificate::measure(engine, &map, &sample)? };
             let Some(measured) = measured else { return Ok(Adapted { map, certificate, rounds }) };

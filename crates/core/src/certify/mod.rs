@@ -80,7 +80,7 @@ impl Certificate {
             return Ok(Certificate { bound: Bound::Exact, measured: None });
         }
         engine.phase("certificate", sample.population(), |check| {
-            let rows = Probe::new(map, sample);
+            let rows = Probe::new(engine, map, sample);
             let bound = Bound::of(&rows, sample.population(), &|done| check(done / 2.0))?;
             let measured = if matches!(bound, Bound::NoApproximation | Bound::Exact) {
                 None
@@ -94,6 +94,7 @@ impl Certificate {
 
 /// The rows that a map is tried on. Their features are made in pieces: all at once they could outgrow the fit itself.
 pub(crate) struct Probe<'a> {
+    engine: &'a Engine,
     map: &'a Map,
     rows: OwnedRows<f64>,
     /// The first of the rows to look at: landmarks are no test of themselves.
@@ -120,12 +121,12 @@ pub(crate) fn measured_rows(spec: &MapSpec, columns: usize, features: usize) -> 
 }
 
 impl Probe<'_> {
-    fn new<'a>(map: &'a Map, sample: &Sample) -> Probe<'a> {
+    fn new<'a>(engine: &'a Engine, map: &'a Map, sample: &Sample) -> Probe<'a> {
         let whole = sample.is_whole();
         let landmarks = if whole { 0 } else { landmarks(map.spec(), map.input_dim()) };
         let first = if sample.len() >= landmarks + 2 { landmarks } else { 0 };
         let most = if whole { SAMPLE } else { measured_rows(map.spec(), map.input_dim(), map.output_dim()) };
-        Probe { map, rows: sample.rows(first + most), first, whole }
+        Probe { engine, map, rows: sample.rows(first + most), first, whole }
     }
 
     fn count(&self) -> usize {
@@ -143,7 +144,7 @@ impl Probe<'_> {
         for (piece, numbers) in numbers.chunks(PIECE).enumerate() {
             check((piece * PIECE) as f64 / total)?;
             let rows = self.chosen(numbers);
-            look(numbers, &Features::of(self.map, &rows.view())?);
+            look(numbers, &Features::of(self.engine, self.map, &rows.view())?);
         }
         Ok(())
     }
@@ -233,12 +234,12 @@ pub(crate) enum Features {
 }
 
 impl Features {
-    fn of(map: &Map, rows: &Rows<'_, f64>) -> Result<Features> {
+    fn of(engine: &Engine, map: &Map, rows: &Rows<'_, f64>) -> Result<Features> {
         if map.spec().is_sparse() {
-            return map.sparse_features(rows).map(Features::Sparse);
+            return map.sparse_features(engine, rows).map(Features::Sparse);
         }
         let mut features = Matrix::zeros(rows.count(), map.output_dim());
-        map.apply_in_parallel(rows, features.as_mut_slice(), false);
+        map.apply_in_parallel(engine, rows, features.as_mut_slice(), false);
         Ok(Features::Dense(features))
     }
 

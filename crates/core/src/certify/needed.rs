@@ -133,6 +133,7 @@ pub fn grids_for(kernel: &Kernel, points: u64, epsilon: f64, delta: f64) -> Resu
 }
 
 /// The variance of z(x)·z(y) for rows i and j, over seeds, with so many independent Fourier features.
+#[inline(never)]
 pub fn fourier_variance<T: Scalar>(
     kernel: &Kernel,
     form: FourierForm,

@@ -345,6 +345,7 @@ impl Products {
 }
 
 /// The mean over seeds of Ax·Ay for rows i and j: x·y, but for sparse projections without signs.
+#[inline(never)]
 pub fn inner_mean<T: Scalar>(
     how: Projection,
     dimension: usize,
@@ -373,6 +374,7 @@ pub fn inner_mean<T: Scalar>(
 /// signs      V/m                                   hadamard      (p − m)/(m(p − 1))·V                                         m ≤ p
 /// sparse     V/m, without signs V/m·(1 − s/m)      where s divides m; else V/s²·Σ 1/b, V/s²·Σ (1/b − 1/b²) over the sizes b of blocks
 /// ```
+#[inline(never)]
 pub fn inner_variance<T: Scalar>(
     how: Projection,
     dimension: usize,

@@ -12,6 +12,7 @@ use crate::map::Sketch;
 use crate::{Error, Kernel, Result, Rows, Scalar};
 
 /// The variance over seeds of z(x)·z(y) for row i of `x` and row j of `y`, of a sketch with so many features.
+#[inline(never)]
 pub fn sketch_variance<T: Scalar>(
     kernel: &Kernel,
     sketch: Sketch,

@@ -13,15 +13,14 @@
 //! ```
 //! `docs/book/metric.md`.
 
-use bochner_simd::{Apply, Isa, Panels};
-use rayon::prelude::*;
+use bochner_simd::{Apply, Panels};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::apply;
 use crate::linalg::multiply;
 use crate::map::Packed;
 use crate::stat::{Gradients, Sample};
-use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Csr, Engine, Error, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// What of M is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,7 +133,7 @@ impl Stretch {
 
 impl Metric {
     /// L of the gradients that were seen; none if there are none, not all are finite, or no direction leads.
-    pub fn new(gradients: &Gradients, stretch: Stretch) -> Result<Option<Metric>> {
+    pub fn new(engine: &Engine, gradients: &Gradients, stretch: Stretch) -> Result<Option<Metric>> {
         stretch.validate()?;
         let diagonal = gradients.of_columns();
         let trace: f64 = diagonal.iter().sum();
@@ -150,7 +149,7 @@ impl Metric {
         let known = match stretch.form {
             Form::Diagonal => None,
             Form::Full if !gradients.is_full() => None,
-            Form::Full | Form::Leading => gradients.eigen()?,
+            Form::Full | Form::Leading => gradients.eigen(engine)?,
         };
         let Some((values, vectors)) = known else {
             return Ok(Some(Metric::of_columns(importances, stretched)));
@@ -164,7 +163,7 @@ impl Metric {
             let Some(root) = Root::added(&shares, &vectors, stretched) else { return Ok(None) };
             root
         } else {
-            Root::of(&shares, &vectors, stretched)
+            Root::of(engine, &shares, &vectors, stretched)
         };
         Ok(Some(Metric { root, importances, directions, shares: shares[..told].to_vec() }))
     }
@@ -281,12 +280,13 @@ impl Metric {
         }
     }
 
-    /// x·L of each row, or the row with its added columns, on the threads of the current pool; sparse rows stay so where columns are not mixed, and where columns are added.
-    pub fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<T> {
+    /// x·L of each row, or the row with its added columns; sparse rows stay so where columns are not mixed, and where columns are added.
+    #[inline(never)]
+    pub fn rows<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> OwnedRows<T> {
         let (count, d) = (rows.count(), self.columns());
         if let (Root::Added { floor, along }, Rows::Sparse(sparse)) = (&self.root, rows) {
             let of_row = |i: usize| along_row(rows.entries(i), along);
-            let more: Vec<Vec<f64>> = (0..count).into_par_iter().map(of_row).collect();
+            let more = engine.map(count, &of_row);
             let mut out = Csr::empty(self.width());
             for (i, more) in more.iter().enumerate() {
                 let (indices, values) = sparse.row(i);
@@ -306,14 +306,14 @@ impl Metric {
             return OwnedRows::Sparse(scaled);
         }
         let mut out = Matrix::zeros(count, self.width());
-        out.as_mut_slice().par_chunks_mut((CHUNK * self.width()).max(1)).enumerate().for_each(|(at, out)| {
-            self.fill(&rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
+        engine.for_each_chunk(out.as_mut_slice(), CHUNK * self.width(), &|at, out| {
+            self.fill(engine, &rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
         });
         OwnedRows::Dense(out)
     }
 
     /// x·L of a few rows, or these with their added columns, row i at `out[i·width..]`.
-    fn fill<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
+    fn fill<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T]) {
         let (count, d) = (rows.count(), self.columns());
         match &self.root {
             Root::Diagonal(factors) => {
@@ -323,17 +323,17 @@ impl Metric {
                     out.iter_mut().zip(factors).for_each(times);
                 }
             }
-            Root::Full { root, packed } => product(rows, root, packed, out),
+            Root::Full { root, packed } => product(engine, rows, root, packed, out),
             Root::Leading { floor, extra, vectors, packed } => {
                 let mut along = Matrix::<T>::zeros(count, extra.len());
                 let transposed = || Matrix::from_fn(d, extra.len(), |j, k| vectors.row(k)[j]);
-                let panels = packed[0].get(|| panels(&transposed()));
+                let panels = packed[0].get(engine.isa(), || panels(engine, &transposed()));
                 apply(rows, panels, &Apply::Product, along.as_mut_slice(), extra.len());
                 for i in 0..count {
                     let times = |(t, extra): (&mut T, &f64)| *t = T::from_f64(t.to_f64() * extra);
                     along.row_mut(i).iter_mut().zip(extra).for_each(times);
                 }
-                product(&Rows::from(&along), vectors, &packed[1], out);
+                product(engine, &Rows::from(&along), vectors, &packed[1], out);
                 let mut dense = vec![T::default(); d];
                 for (i, out) in out.chunks_exact_mut(d).enumerate() {
                     rows.densify(i, &mut dense);
@@ -354,7 +354,7 @@ impl Metric {
     }
 
     /// Gradients along the rows that it gives, as they are along those that it takes: ∇f = ∇f′·L, or f·∇₁f′ + VE·∇₂f′ where columns are added.
-    pub(crate) fn back(&self, mut gradients: Matrix<f64>) -> Matrix<f64> {
+    pub(crate) fn back(&self, engine: &Engine, mut gradients: Matrix<f64>) -> Matrix<f64> {
         let (count, d) = (gradients.rows(), self.columns());
         if let Root::Diagonal(factors) = &self.root {
             for i in 0..count {
@@ -362,9 +362,9 @@ impl Metric {
             }
             return gradients;
         }
-        let Some((floor, along)) = self.added() else { return multiply(&gradients, &self.matrix()) };
+        let Some((floor, along)) = self.added() else { return multiply(engine, &gradients, &self.matrix()) };
         let more = Matrix::from_fn(count, along.columns(), |i, k| gradients.row(i)[d + k]);
-        let mut out = multiply(&more, &Matrix::from_fn(along.columns(), d, |k, j| along.row(j)[k]));
+        let mut out = multiply(engine, &more, &Matrix::from_fn(along.columns(), d, |k, j| along.row(j)[k]));
         for i in 0..count {
             let own = gradients.row(i).iter();
             out.row_mut(i).iter_mut().zip(own).for_each(|(to, g)| *to += floor * g);
@@ -373,17 +373,17 @@ impl Metric {
     }
 
     /// The gradients that were seen of rows x·L as they are of x: M ← LMLᵀ; of a diagonal, with the diagonal of L.
-    pub(crate) fn pull_back(&self, gradients: &mut Gradients) {
+    pub(crate) fn pull_back(&self, engine: &Engine, gradients: &mut Gradients) {
         if gradients.is_full() {
-            gradients.turn(&self.matrix());
+            gradients.turn(engine, &self.matrix());
         } else {
             gradients.scale(&self.diagonal());
         }
     }
 
     /// A sample of rows, stretched; they keep the order that they were drawn in.
-    pub(crate) fn sample(&self, sample: &Sample) -> Sample {
-        let rows = self.rows(&sample.rows(sample.len()).view());
+    pub(crate) fn sample(&self, engine: &Engine, sample: &Sample) -> Sample {
+        let rows = self.rows(engine, &sample.rows(sample.len()).view());
         let rows = rows.view();
         let mut at = 0..rows.count();
         sample.clone().mapped(self.width(), |row| {
@@ -396,7 +396,7 @@ impl Metric {
 
 impl Root {
     /// V·diag(stretched share)·Vᵀ to ‖L‖² = d, its smallest directions alike where few others hold the trace.
-    fn of(shares: &[f64], vectors: &Matrix<f64>, stretched: impl Fn(f64) -> f64) -> Root {
+    fn of(engine: &Engine, shares: &[f64], vectors: &Matrix<f64>, stretched: impl Fn(f64) -> f64) -> Root {
         let d = shares.len();
         let mut rest = 1.0;
         let kept = shares.iter().take_while(|share| {
@@ -419,7 +419,7 @@ impl Root {
         let unit = unit(d, values.iter().map(|v| v * v).sum());
         let roots: Vec<f64> = values.iter().map(|value| (unit * value).sqrt()).collect();
         let half = Matrix::from_fn(d, d, |k, j| roots[k] * vectors.row(k)[j]);
-        let root = multiply(&Matrix::from_fn(d, d, |i, k| half.row(k)[i]), &half);
+        let root = multiply(engine, &Matrix::from_fn(d, d, |i, k| half.row(k)[i]), &half);
         // Symmetric to the last bit: one triangle of the product.
         Root::full(Matrix::from_fn(d, d, |i, j| root.row(i.min(j))[i.max(j)]))
     }
@@ -480,14 +480,20 @@ fn unit(d: usize, square: f64) -> f64 {
 }
 
 /// Rows times a matrix, each row by itself.
-fn product<T: Scalar>(rows: &Rows<'_, T>, matrix: &Matrix<f64>, packed: &Packed, out: &mut [T]) {
-    let panels = packed.get(|| panels(matrix));
+fn product<T: Scalar>(
+    engine: &Engine,
+    rows: &Rows<'_, T>,
+    matrix: &Matrix<f64>,
+    packed: &Packed,
+    out: &mut [T],
+) {
+    let panels = packed.get(engine.isa(), || panels(engine, matrix));
     apply(rows, panels, &Apply::Product, out, matrix.columns());
     out.iter_mut().for_each(|x| *x = saturated(x.to_f64()));
 }
 
-fn panels<T: Scalar>(matrix: &Matrix<f64>) -> Panels<T> {
-    Panels::pack(Isa::best(), matrix.rows(), matrix.columns(), |j, column: &mut [T]| {
+fn panels<T: Scalar>(engine: &Engine, matrix: &Matrix<f64>) -> Panels<T> {
+    Panels::pack(engine.isa(), matrix.rows(), matrix.columns(), &mut |j, column: &mut [T]| {
         column.iter_mut().enumerate().for_each(|(i, to)| *to = T::from_f64(matrix.row(i)[j]));
     })
 }
@@ -518,11 +524,15 @@ mod tests {
             (Form::Leading, Gradients::leading(d, 1), 0.25),
         ] {
             let mut seen = nothing;
-            seen.absorb(&map, &coefficients, &Rows::from(&row), |_| 1.0).unwrap();
-            let metric = Metric::new(&seen, Stretch { form, power, shrinkage: 0.01 }).unwrap().unwrap();
+            seen.absorb(&Engine::default(), &map, &coefficients, &Rows::from(&row), &|_| 1.0).unwrap();
+            let metric = Metric::new(&Engine::default(), &seen, Stretch { form, power, shrinkage: 0.01 })
+                .unwrap()
+                .unwrap();
             let slopes = Matrix::new(2, metric.width(), normals(2, metric.width(), 3)).unwrap();
-            let OwnedRows::Dense(given) = metric.rows(&Rows::from(&units)) else { panic!("dense rows") };
-            let back = metric.back(slopes.clone());
+            let OwnedRows::Dense(given) = metric.rows(&Engine::default(), &Rows::from(&units)) else {
+                panic!("dense rows")
+            };
+            let back = metric.back(&Engine::default(), slopes.clone());
             for i in 0..2 {
                 let along =
                     |j: usize| slopes.row(i).iter().zip(given.row(j)).map(|(a, b)| a * b).sum::<f64>();

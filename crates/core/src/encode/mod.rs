@@ -279,10 +279,10 @@ impl Encoder {
     }
 
     /// Rows as the map takes them: scaled, then stretched; none if they are so already.
-    pub(crate) fn rows<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
+    pub(crate) fn rows<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
         let scaled = self.scaling.as_ref().map(|scaling| scaling.rows::<T, T>(rows));
         match &self.metric {
-            Some(metric) => Some(metric.rows(&scaled.as_ref().map_or(*rows, OwnedRows::view))),
+            Some(metric) => Some(metric.rows(engine, &scaled.as_ref().map_or(*rows, OwnedRows::view))),
             None => scaled,
         }
     }

@@ -33,7 +33,7 @@ impl<'a> Scaled<'a> {
     fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         let scaled = self.scaling.rows(rows);
         match &self.metric {
-            Some((metric, engine)) => engine.install(|| metric.rows(&scaled.view())),
+            Some((metric, engine)) => metric.rows(engine, &scaled.view()),
             None => scaled,
         }
     }

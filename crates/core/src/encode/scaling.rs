@@ -95,6 +95,7 @@ impl Scaling {
     }
 
     /// Scaled rows in another precision or the same: computed in f64, rounded once.
+    #[inline(never)]
     pub fn rows<T: Scalar, U: Scalar>(&self, rows: &Rows<'_, T>) -> OwnedRows<U> {
         match rows {
             Rows::Sparse(sparse) if !self.fills() => {

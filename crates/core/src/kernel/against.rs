@@ -6,13 +6,12 @@
 //! The tree of the expression, with each leaf's rows prepared: columns chosen, divided by their widths, packed for the loop that fits. Sums of products and of
 //! differences run in packed loops, functions of them value by value after it; products over columns and sums of χ² run pair by pair. Nodes work on whole blocks.
 
-use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, SparseRowsRef};
+use bochner_simd::{Apply, Distance, Panels, RowsRef, SparseRowsRef};
 
 use super::value::Profile;
 use super::{Column, Form, Inner, Kernel, RowFactor, Width, columns, gaussian};
 use crate::map::prepared;
-use crate::plan::available_memory;
-use crate::{Csr, Error, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Csr, Engine, Error, Event, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A kernel against fixed rows.
 #[derive(Clone, Debug)]
@@ -128,39 +127,81 @@ impl Kernel {
     }
 
     /// k(xᵢ, yⱼ) for all pairs: one row for each of `x`, one column for each of `y`, in the precision of the rows.
-    pub fn gram<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>) -> Result<Matrix<T>> {
+    #[inline(never)]
+    pub fn gram<T: Scalar>(&self, engine: &Engine, x: &Rows<'_, T>, y: &Rows<'_, T>) -> Result<Matrix<T>> {
+        let needed = (x.count() as u64).saturating_mul((y.count() * size_of::<T>()) as u64);
+        engine.check_memory(|| format!("a matrix of {} × {} kernel values", x.count(), y.count()), needed)?;
+        let mut out = Matrix::zeros(x.count(), y.count());
+        self.gram_into(engine, x, y, out.as_mut_slice())?;
+        Ok(out)
+    }
+
+    /// The same, written to memory of the caller's, row after row.
+    #[inline(never)]
+    pub fn gram_into<T: Scalar>(
+        &self,
+        engine: &Engine,
+        x: &Rows<'_, T>,
+        y: &Rows<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        self.check_pairs(x, y, out.len())?;
+        let finite = |row: usize, out: &[T]| match out.iter().position(|value| !value.to_f64().is_finite()) {
+            None => Ok(()),
+            Some(at) => {
+                let (row, column) = ((row + at / y.count()) as u64, at % y.count());
+                Err(Error::NotFinite { what: "the kernel values", row, column, value: out[at].to_f64() })
+            }
+        };
+        if self.in_double(&x.slice(0..0)).is_none() {
+            let against = Against::new(engine, self, y)?;
+            return in_pieces(engine, x, y, out, &|row, x, out| {
+                against.fill(x, out);
+                finite(row, out)
+            });
+        }
+        let against = Against::new(engine, self, &Rows::from(&densified(y)))?;
+        in_pieces(engine, x, y, out, &|row, x, out| {
+            // What holds for all rows holds for some.
+            let Some(double) = self.in_double(x) else { return Ok(()) };
+            let mut values = vec![0.0; out.len()];
+            against.fill(&double.view(), &mut values);
+            out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
+            finite(row, out)
+        })
+    }
+
+    /// ‖φ(xᵢ) − φ(yⱼ)‖ for all pairs, written to memory of the caller's, row after row.
+    #[inline(never)]
+    pub fn distances_into<T: Scalar>(
+        &self,
+        engine: &Engine,
+        x: &Rows<'_, T>,
+        y: &Rows<'_, T>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        self.check_pairs(x, y, out.len())?;
+        in_pieces(engine, x, y, out, &|_, x, out| {
+            for (i, out) in out.chunks_exact_mut(y.count()).enumerate() {
+                out.iter_mut().enumerate().for_each(|(j, to)| *to = self.distance(x, i, y, j));
+            }
+            Ok(())
+        })
+    }
+
+    /// Both have the kernel's columns and lie in its domain, and there is room for a value of each pair.
+    fn check_pairs<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>, length: usize) -> Result<()> {
         self.check(x.columns())?;
         if x.columns() != y.columns() {
             return Err(Error::ColumnCount { expected: x.columns(), found: y.columns() });
         }
         self.check_rows(x, 0)?;
         self.check_rows(y, 0)?;
-        let needed = (x.count() as u64).saturating_mul((y.count() * size_of::<T>()) as u64);
-        let limit = available_memory().unwrap_or(u64::MAX);
-        if needed > limit {
-            return Err(Error::Memory {
-                what: format!("a matrix of {} × {} kernel values", x.count(), y.count()),
-                needed,
-                limit,
-            });
-        }
-        let mut out = Matrix::zeros(x.count(), y.count());
-        match self.in_double(x) {
-            Some(x) => {
-                let mut values = vec![0.0; x.view().count() * y.count()];
-                let dense = densified(y);
-                Against::new(self, &Rows::from(&dense))?.fill(&x.view(), &mut values);
-                out.as_mut_slice().iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
-            }
-            None => Against::new(self, y)?.fill(x, out.as_mut_slice()),
-        }
-        match out.as_slice().iter().position(|value| !value.to_f64().is_finite()) {
-            None => Ok(out),
-            Some(at) => {
-                let (row, column, value) =
-                    ((at / y.count()) as u64, at % y.count(), out.as_slice()[at].to_f64());
-                Err(Error::NotFinite { what: "the kernel values", row, column, value })
-            }
+        let expected = x.count().saturating_mul(y.count());
+        if length == expected {
+            Ok(())
+        } else {
+            Err(Error::Length { what: "kernel values to write", expected, found: length })
         }
     }
 
@@ -181,6 +222,28 @@ impl Kernel {
     }
 }
 
+/// Writes values of some rows; the first of them has this number.
+type Fill<'a, T, V> = dyn Fn(usize, &Rows<'_, T>, &mut [V]) -> Result<()> + Sync + 'a;
+
+/// Calls `fill` with some rows of `x`, the number of the first of them, and what is written for them; the first error in the order of rows.
+fn in_pieces<T: Scalar, V: Send>(
+    engine: &Engine,
+    x: &Rows<'_, T>,
+    y: &Rows<'_, T>,
+    out: &mut [V],
+    fill: &Fill<'_, T, V>,
+) -> Result<()> {
+    /// Rows of a piece.
+    const PIECE: usize = 256;
+    let mut pieces: Vec<_> = out.chunks_mut(PIECE * y.count().max(1)).map(|out| (out, Ok(()))).collect();
+    engine.for_each_mut(&mut pieces, &|p, (out, done)| {
+        let start = p * PIECE;
+        let rows = x.slice(start..x.count().min(start + PIECE));
+        *done = engine.tell(&Event::Alive).and_then(|()| fill(start, &rows, out));
+    });
+    pieces.into_iter().try_for_each(|(_, done)| done)
+}
+
 impl Kernel {
     /// The function of x·y that a leaf is, if it is one.
     fn inner(&self) -> Option<Inner<'_>> {
@@ -197,8 +260,8 @@ impl Kernel {
 
 impl<T: Scalar> Against<T> {
     /// Prepares rows that have the kernel's columns and lie in its domain.
-    pub(crate) fn new(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Self> {
-        Ok(Against { node: Node::new(kernel, rows)?, count: rows.count() })
+    pub(crate) fn new(engine: &Engine, kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Self> {
+        Ok(Against { node: Node::new(engine, kernel, rows)?, count: rows.count() })
     }
 
     /// Zeros, for rows that a kernel has no value for.
@@ -215,10 +278,10 @@ impl<T: Scalar> Against<T> {
 }
 
 impl<T: Scalar> Node<T> {
-    fn new(kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Self> {
-        let one = |kernel: &Kernel| Node::new(kernel, rows).map(Box::new);
+    fn new(engine: &Engine, kernel: &Kernel, rows: &Rows<'_, T>) -> Result<Self> {
+        let one = |kernel: &Kernel| Node::new(engine, kernel, rows).map(Box::new);
         let all = |kernels: &[Kernel]| {
-            kernels.iter().map(|kernel| Node::new(kernel, rows)).collect::<Result<Vec<_>>>()
+            kernels.iter().map(|kernel| Node::new(engine, kernel, rows)).collect::<Result<Vec<_>>>()
         };
         let sided = |side: RowFactor, kernel: &Kernel| {
             let theirs = (0..rows.count()).map(|j| side.of(rows, j)).collect();
@@ -238,12 +301,17 @@ impl<T: Scalar> Node<T> {
                 Node::NormalisedExp { kernel: exponent.clone(), theirs, node: one(exponent)? }
             }
             Kernel::Normalised { kernel } => return sided(RowFactor::Length((**kernel).clone()), kernel),
-            Kernel::Restricted { columns, kernel } => Node::leaf(kernel, Some(columns), rows)?,
-            leaf => Node::leaf(leaf, None, rows)?,
+            Kernel::Restricted { columns, kernel } => Node::leaf(engine, kernel, Some(columns), rows)?,
+            leaf => Node::leaf(engine, leaf, None, rows)?,
         })
     }
 
-    fn leaf(kernel: &Kernel, columns: Option<&[Column]>, rows: &Rows<'_, T>) -> Result<Self> {
+    fn leaf(
+        engine: &Engine,
+        kernel: &Kernel,
+        columns: Option<&[Column]>,
+        rows: &Rows<'_, T>,
+    ) -> Result<Self> {
         let restricted = || {
             columns.map_or_else(
                 || kernel.clone(),
@@ -262,10 +330,14 @@ impl<T: Scalar> Node<T> {
             }
             (Form::Bilinear(form), None) => {
                 let factor = form.factor()?;
-                prepare.lift =
-                    Some(Panels::pack(Isa::best(), factor.columns(), factor.rows(), |i, to: &mut [T]| {
+                prepare.lift = Some(Panels::pack(
+                    engine.isa(),
+                    factor.columns(),
+                    factor.rows(),
+                    &mut |i, to: &mut [T]| {
                         to.iter_mut().zip(factor.row(i)).for_each(|(to, &b)| *to = T::from_f64(b));
-                    }));
+                    },
+                ));
                 (Simple::Product, Finish::Nothing)
             }
             (Form::Radial { width: Width::One(width), profile }, None) => {
@@ -296,7 +368,7 @@ impl<T: Scalar> Node<T> {
             }
             finish => finish,
         };
-        Ok(Node::Packed { panels: pack_rows(&view), prepare, what, finish })
+        Ok(Node::Packed { panels: pack_rows(engine, &view), prepare, what, finish })
     }
 
     fn fill(&self, rows: &Rows<'_, T>, count: usize, out: &mut [T]) {
@@ -431,8 +503,8 @@ fn densified<T: Scalar>(rows: &Rows<'_, T>) -> Matrix<f64> {
 }
 
 /// Packs rows as the columns of a product.
-fn pack_rows<T: Scalar>(rows: &Rows<'_, T>) -> Panels<T> {
-    Panels::pack(Isa::best(), rows.columns(), rows.count(), |j, column| rows.densify(j, column))
+fn pack_rows<T: Scalar>(engine: &Engine, rows: &Rows<'_, T>) -> Panels<T> {
+    Panels::pack(engine.isa(), rows.columns(), rows.count(), &mut |j, column| rows.densify(j, column))
 }
 
 /// The loop over rows for either shape of them.

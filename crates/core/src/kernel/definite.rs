@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::linalg::symmetric_eigen;
-use crate::{Error, Matrix, Result};
+use crate::{Engine, Error, Matrix, Result};
 
 /// What was found about a matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Definiteness {
 }
 
 /// Looks at a symmetric matrix of kernel values.
-pub fn definiteness(gram: &Matrix<f64>) -> Result<Definiteness> {
+pub fn definiteness(engine: &Engine, gram: &Matrix<f64>) -> Result<Definiteness> {
     let n = gram.rows();
     if n == 0 {
         return Err(Error::NoRows);
@@ -54,7 +54,7 @@ pub fn definiteness(gram: &Matrix<f64>) -> Result<Definiteness> {
             return Err(Error::Parameter { name: "a Gram matrix", expected: "symmetric", found });
         }
     }
-    let (values, vectors) = symmetric_eigen(gram)?;
+    let (values, vectors) = symmetric_eigen(engine, gram)?;
     let (smallest, largest) = (values[n - 1], values[0]);
     let rounding = n as f64 * f64::EPSILON * largest.max(-smallest);
     Ok(Definiteness { smallest, largest, combination: vectors.row(n - 1).to_vec(), rounding })
@@ -87,7 +87,7 @@ mod tests {
     fn a_violating_combination_is_shown() {
         // tanh(x·y − 1) is no kernel: its matrix on {0, 1, 2} has a negative diagonal entry.
         let gram = Matrix::from_fn(3, 3, |i, j| ((i * j) as f64 - 1.0).tanh());
-        let found = definiteness(&gram).unwrap();
+        let found = definiteness(&Engine::default(), &gram).unwrap();
         assert!(!found.holds());
         let a = &found.combination;
         let square: f64 =
@@ -95,14 +95,20 @@ mod tests {
         assert_close(&[square], &[found.smallest], Relative(1e-12));
         assert!(found.to_string().contains("not positive semidefinite: the square of"), "{found}");
         let gram = Matrix::from_fn(3, 3, |i, j| (i as f64 - 1.0) * (j as f64 - 1.0));
-        assert!(definiteness(&gram).unwrap().holds(), "rank one, eigenvalue zero by rounding");
         assert!(
-            definiteness(&Matrix::from_fn(2, 2, |i, j| (i + 2 * j) as f64))
+            definiteness(&Engine::default(), &gram).unwrap().holds(),
+            "rank one, eigenvalue zero by rounding"
+        );
+        assert!(
+            definiteness(&Engine::default(), &Matrix::from_fn(2, 2, |i, j| (i + 2 * j) as f64))
                 .unwrap_err()
                 .to_string()
                 .contains("symmetric")
         );
-        assert!(definiteness(&Matrix::from_fn(2, 2, |_, _| f64::NAN)).is_err());
-        assert!(definiteness(&Matrix::zeros(0, 0)).is_err() && definiteness(&Matrix::zeros(1, 2)).is_err());
+        assert!(definiteness(&Engine::default(), &Matrix::from_fn(2, 2, |_, _| f64::NAN)).is_err());
+        assert!(
+            definiteness(&Engine::default(), &Matrix::zeros(0, 0)).is_err()
+                && definiteness(&Engine::default(), &Matrix::zeros(1, 2)).is_err()
+        );
     }
 }

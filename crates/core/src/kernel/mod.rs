@@ -268,6 +268,10 @@ impl Kernel {
 
     /// K₁ + K₂ + …; sums in sums are one sum.
     pub fn sum(kernels: impl IntoIterator<Item = Kernel>) -> Kernel {
+        Kernel::sum_of(kernels.into_iter().collect())
+    }
+
+    fn sum_of(kernels: Vec<Kernel>) -> Kernel {
         let flat = |kernel| match kernel {
             Kernel::Sum { terms } => terms,
             kernel => vec![kernel],
@@ -278,6 +282,10 @@ impl Kernel {
 
     /// K₁·K₂·…; products in products are one product, and their factors stand in front.
     pub fn product(kernels: impl IntoIterator<Item = Kernel>) -> Kernel {
+        Kernel::product_of(kernels.into_iter().collect())
+    }
+
+    fn product_of(kernels: Vec<Kernel>) -> Kernel {
         let mut scale = 1.0;
         let mut factors = Vec::new();
         for kernel in kernels {
@@ -312,12 +320,12 @@ impl Kernel {
 
     /// K on some columns: each kernel in the expression, and each f, looks at these only.
     pub fn on(self, columns: impl IntoIterator<Item = impl Into<Column>>) -> Result<Kernel> {
-        let columns: Vec<Column> = columns.into_iter().map(Into::into).collect();
-        columns::validate(&columns)?;
-        self.on_columns(&columns)
+        self.on_columns(columns.into_iter().map(Into::into).collect())
     }
 
-    fn on_columns(self, columns: &[Column]) -> Result<Kernel> {
+    fn on_columns(self, columns: Vec<Column>) -> Result<Kernel> {
+        let columns = &columns[..];
+        columns::validate(columns)?;
         let leaf = |leaf: &Kernel| match leaf {
             Kernel::Constant => Ok(Kernel::Constant),
             Kernel::Restricted { .. } => Err(Error::Unsupported {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::width::list;
 use crate::linalg::symmetric_eigen;
-use crate::{Error, Matrix, Result};
+use crate::{Engine, Error, Matrix, Result};
 
 /// The matrix A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Quadratic {
             }
             Quadratic::Factor(rows) => Ok(Matrix::from_fn(rows.len(), self.columns(), |i, j| rows[i][j])),
             Quadratic::Full(rows) => {
-                let (values, vectors) = symmetric_eigen(&dense(rows))?;
+                let (values, vectors) = symmetric_eigen(&Engine::single_thread(), &dense(rows))?;
                 let root = |i: usize| values[i].max(0.0).sqrt();
                 Ok(Matrix::from_fn(rows.len(), rows.len(), |i, j| root(i) * vectors.row(i)[j]))
             }
@@ -153,7 +153,8 @@ fn check_full(rows: &[Vec<f64>]) -> Result<()> {
         let found = format!("{} at ({i}, {j}) and {} at ({j}, {i})", rows[i][j], rows[j][i]);
         return Err(Error::Parameter { name, expected: "symmetric", found });
     }
-    let eigenvalue = symmetric_eigen(&dense(rows))?.0.last().copied().unwrap_or(0.0);
+    let eigenvalue =
+        symmetric_eigen(&Engine::single_thread(), &dense(rows))?.0.last().copied().unwrap_or(0.0);
     if eigenvalue < -ROUNDING * largest * n as f64 {
         return Err(Error::NotPositiveSemidefinite { what: "bilinear".to_owned(), eigenvalue });
     }

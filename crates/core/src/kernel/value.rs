@@ -158,6 +158,7 @@ impl Kernel {
     ///
     /// Rows have the kernel's columns ([`Kernel::check`]), by number; outside its domain (a negative entry for χ², f without a value) the result
     /// means nothing, and may not be a number.
+    #[inline(never)]
     pub fn eval<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
         let of = |kernel: &Kernel| kernel.eval(x, i, y, j);
         match self {
@@ -234,6 +235,7 @@ impl Kernel {
     }
 
     /// ‖φ(x) − φ(y)‖ = √(k(x, x) + k(y, y) − 2k(x, y)): the distance in the kernel's own space.
+    #[inline(never)]
     pub fn distance<T: Scalar>(&self, x: &Rows<'_, T>, i: usize, y: &Rows<'_, T>, j: usize) -> f64 {
         let square = self.eval(x, i, x, i) + self.eval(y, j, y, j) - 2.0 * self.eval(x, i, y, j);
         // A rounding below zero is zero; what is no number stays none.
@@ -241,6 +243,7 @@ impl Kernel {
     }
 
     /// k(xᵢ, xᵢ) for all rows.
+    #[inline(never)]
     pub fn diagonal<T: Scalar>(&self, x: &Rows<'_, T>) -> Vec<f64> {
         match self.constant_diagonal() {
             Some(value) => vec![value; x.count()],

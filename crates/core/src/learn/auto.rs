@@ -339,7 +339,7 @@ impl Auto {
         };
         if let MetricChoice::Learned(path) = &self.metric {
             let metric = search.replayed(path)?;
-            let stretched = |metric: &Metric| engine.install(|| metric.sample(&sample));
+            let stretched = |metric: &Metric| metric.sample(engine, &sample);
             let sample = metric.as_ref().map_or_else(|| sample.clone(), stretched);
             let (auto, trials) = self.with_kernel(engine, &sample, precision, clock)?;
             return Ok(Sought { auto, metric, sample, trials });
@@ -366,7 +366,7 @@ impl Auto {
             }
             return Ok(Sought { auto: without, metric: None, sample, trials });
         };
-        let sample = engine.install(|| metric.sample(&sample));
+        let sample = metric.sample(engine, &sample);
         let learned = Auto { metric: MetricChoice::Learned(path), ..without };
         let Some(kernel) = kernel else {
             return Ok(Sought { auto: learned, metric: Some(metric), sample, trials });
@@ -560,11 +560,11 @@ impl Auto {
             },
             |((moments, sample), wide), batch| {
                 if self.standardise && source.scaled_columns() > 0 {
-                    with_rows!(batch.rows, rows => moments.absorb(&rows, |i| batch.weight(i)));
+                    with_rows!(batch.rows, rows => moments.absorb(engine, &rows, &|i| batch.weight(i)));
                 }
-                sample.absorb(batch, source.target());
+                sample.absorb(engine, batch, source.target());
                 if has_own {
-                    wide.absorb(batch, source.target());
+                    wide.absorb(engine, batch, source.target());
                 }
             },
         )?;

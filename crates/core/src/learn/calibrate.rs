@@ -10,8 +10,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::loss::{sigmoid, softmax, softplus};
 use crate::matrix::with_rows;
@@ -74,11 +72,10 @@ impl Scored {
             "calibration",
             || (),
             |(), batch| {
-                let (folds, places) =
-                    with_rows!(batch.content, rows => (hashes(&folds, &rows), hashes(&places, &rows)));
+                let (folds, places) = with_rows!(batch.content, rows => (hashes(engine, &folds, &rows), hashes(engine, &places, &rows)));
                 let scores = match batch.rows {
-                    AnyRows::F32(rows) => stacked.scores(map, &rows),
-                    AnyRows::F64(rows) => stacked.scores(map, &rows),
+                    AnyRows::F32(rows) => stacked.scores(engine, map, &rows),
+                    AnyRows::F64(rows) => stacked.scores(engine, map, &rows),
                 };
                 for i in 0..batch.rows.count() {
                     let fold = fold_of(folds[i], models.len());
@@ -103,7 +100,7 @@ impl Scored {
     }
 
     /// The numbers that make probabilities of such scores.
-    pub(super) fn calibration(&self, classes: usize) -> Result<Calibration> {
+    pub(super) fn calibration(&self, engine: &Engine, classes: usize) -> Result<Calibration> {
         let mut counts = vec![0.0; classes];
         self.classes.iter().zip(&self.weights).for_each(|(&class, weight)| counts[class] += weight);
         if counts.iter().filter(|count| **count > 0.0).count() < 2 {
@@ -114,9 +111,12 @@ impl Scored {
             });
         }
         // In units of their own size, so that scores of any scale are as well solved.
-        let size = self.size();
-        let found =
-            if self.columns == 1 { self.platt(&counts, size) } else { self.temperature(&counts, size) };
+        let size = self.size(engine);
+        let found = if self.columns == 1 {
+            self.platt(engine, &counts, size)
+        } else {
+            self.temperature(engine, &counts, size)
+        };
         let Calibration { slope, offset } = found;
         if slope.is_finite() && offset.is_finite() {
             Ok(found)
@@ -126,17 +126,18 @@ impl Scored {
     }
 
     /// The root mean square of the scores; 1 if there is none.
-    fn size(&self) -> f64 {
-        let [weight, sum] = self.sums(|scores, _, w| [w, w * scores.iter().map(|s| s * s).sum::<f64>()]);
+    fn size(&self, engine: &Engine) -> f64 {
+        let [weight, sum] =
+            self.sums(engine, |scores, _, w| [w, w * scores.iter().map(|s| s * s).sum::<f64>()]);
         let size = (sum / weight / self.columns as f64).sqrt();
         if size > 0.0 && size.is_finite() { size } else { 1.0 }
     }
 
-    fn platt(&self, counts: &[f64], size: f64) -> Calibration {
+    fn platt(&self, engine: &Engine, counts: &[f64], size: f64) -> Calibration {
         let (no, yes) = (counts[0], counts[1]);
         let targets = [1.0 / (no + 2.0), (yes + 1.0) / (yes + 2.0)];
         let value = |a: f64, b: f64| -> f64 {
-            self.sums(|s, class, w| {
+            self.sums(engine, |s, class, w| {
                 let odds = a * s[0] / size + b;
                 [w * (softplus(odds) - targets[class] * odds)]
             })[0]
@@ -145,7 +146,7 @@ impl Scored {
         let mut least = value(a, b);
         let total = no + yes;
         for _ in 0..STEPS {
-            let [ga, gb, haa, hab, hbb] = self.sums(|s, class, w| {
+            let [ga, gb, haa, hab, hbb] = self.sums(engine, |s, class, w| {
                 let s = s[0] / size;
                 let p = sigmoid(a * s + b);
                 let (g, h) = (w * (p - targets[class]), w * p * (1.0 - p));
@@ -176,11 +177,11 @@ impl Scored {
         Calibration { slope: a / size, offset: b }
     }
 
-    fn temperature(&self, counts: &[f64], size: f64) -> Calibration {
+    fn temperature(&self, engine: &Engine, counts: &[f64], size: f64) -> Calibration {
         let classes = self.columns as f64;
         // The slope and the bend of the loss at a.
         let derivatives = |a: f64| -> [f64; 2] {
-            self.sums(|s, class, w| {
+            self.sums(engine, |s, class, w| {
                 let mut p: Vec<f64> = s.iter().map(|s| a * s / size).collect();
                 softmax(&mut p);
                 let other = 1.0 / (counts[class] + classes);
@@ -215,7 +216,11 @@ impl Scored {
     }
 
     /// Sums over all rows of what a row's scores, class and weight give, in pieces that are added in order.
-    fn sums<const N: usize>(&self, of: impl Fn(&[f64], usize, f64) -> [f64; N] + Sync) -> [f64; N] {
+    fn sums<const N: usize>(
+        &self,
+        engine: &Engine,
+        of: impl Fn(&[f64], usize, f64) -> [f64; N] + Sync,
+    ) -> [f64; N] {
         let add =
             |sum: &mut [f64; N], part: [f64; N]| sum.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
         let piece = |p: usize| {
@@ -226,8 +231,7 @@ impl Scored {
             }
             sum
         };
-        let pieces: Vec<[f64; N]> =
-            (0..self.weights.len().div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        let pieces = engine.map(self.weights.len().div_ceil(PIECE), &piece);
         let mut total = [0.0; N];
         pieces.into_iter().for_each(|part| add(&mut total, part));
         total
@@ -260,16 +264,16 @@ impl Stacked {
     }
 
     /// For each row, the scores of every fold's model.
-    fn scores<T: Scalar>(&self, map: &Map, rows: &Rows<'_, T>) -> Vec<f64> {
+    fn scores<T: Scalar>(&self, engine: &Engine, map: &Map, rows: &Rows<'_, T>) -> Vec<f64> {
         const TOGETHER: usize = 64;
         let (width, outputs) = (map.output_dim(), self.constants.len());
         let mut features = vec![T::default(); rows.count() * width];
-        map.apply_in_parallel(rows, &mut features, false);
+        map.apply_in_parallel(engine, rows, &mut features, false);
         let mut out = self.constants.repeat(rows.count());
-        let pieces = out.par_chunks_mut(TOGETHER * outputs).zip(features.par_chunks(TOGETHER * width));
-        pieces.for_each(|(out, z)| {
-            let z = bochner_simd::RowsRef { data: z, count: out.len() / outputs, stride: width };
-            bochner_simd::project(bochner_simd::Isa::best(), z, width, &self.coefficients, out);
+        engine.for_each_chunk(&mut out, TOGETHER * outputs, &|piece, out| {
+            let data = &features[piece * TOGETHER * width..];
+            let z = bochner_simd::RowsRef { data, count: out.len() / outputs, stride: width };
+            bochner_simd::project(engine.isa(), z, width, &self.coefficients, out);
         });
         out
     }
@@ -278,6 +282,7 @@ impl Stacked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Engine, EngineSpec};
     use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals, uniforms};
 
     /// Classes drawn with odds e^(1.5·s − 0.5), in scores of any scale.
@@ -296,11 +301,11 @@ mod tests {
     fn two_numbers_are_the_minimum() {
         for scale in [1e-6, 1.0, 1e6] {
             let scored = two(20_000, scale);
-            let Calibration { slope, offset } = scored.calibration(2).unwrap();
+            let Calibration { slope, offset } = scored.calibration(&Engine::default(), 2).unwrap();
             assert_close(&[slope * scale, offset], &[1.5, -0.5], Absolute(0.15));
             let yes = scored.classes.iter().sum::<usize>() as f64;
             let targets = [1.0 / (20_000.0 - yes + 2.0), (yes + 1.0) / (yes + 2.0)];
-            let gradient = scored.sums(|s, class, w| {
+            let gradient = scored.sums(&Engine::default(), |s, class, w| {
                 let g = w * (sigmoid(slope * s[0] + offset) - targets[class]);
                 [g, g * s[0] / scale]
             });
@@ -320,12 +325,12 @@ mod tests {
             let class = usize::from(u[i] > p[0]) + usize::from(u[i] > p[0] + p[1]);
             scored.push(row, class, 1.0 + f64::from((i % 2) as u32));
         }
-        let slope = scored.calibration(3).unwrap().slope;
+        let slope = scored.calibration(&Engine::default(), 3).unwrap().slope;
         assert_close(&[slope], &[2.5], Absolute(0.3));
         let mut counts = [0.0; 3];
         scored.classes.iter().zip(&scored.weights).for_each(|(&c, w)| counts[c] += w);
         let value = |a: f64| {
-            scored.sums(|s, class, w| {
+            scored.sums(&Engine::default(), |s, class, w| {
                 let mut p: Vec<f64> = s.iter().map(|s| a * s).collect();
                 let logarithm = softmax(&mut p);
                 let target =
@@ -343,21 +348,21 @@ mod tests {
     fn classes_that_are_apart_have_finite_numbers() {
         let mut scored = Scored::new(1);
         (0..50).for_each(|i| scored.push(&[if i < 25 { -1.0 } else { 1.0 }], usize::from(i >= 25), 1.0));
-        let Calibration { slope, offset } = scored.calibration(2).unwrap();
+        let Calibration { slope, offset } = scored.calibration(&Engine::default(), 2).unwrap();
         // All scores of a class are equal: their probability is the target, 26/27.
         assert_close(&[sigmoid(slope + offset)], &[26.0 / 27.0], Absolute(1e-9));
         let mut three = Scored::new(3);
         (0..30).for_each(|i| three.push(&[0, 1, 2].map(|c| f64::from(u8::from(c == i % 3))), i % 3, 1.0));
-        let slope = three.calibration(3).unwrap().slope;
+        let slope = three.calibration(&Engine::default(), 3).unwrap().slope;
         let mut p = [slope, 0.0, 0.0];
         softmax(&mut p);
         assert_close(&[p[0]], &[11.0 / 13.0], Absolute(1e-9));
         let mut one = Scored::new(1);
         one.push(&[1.0], 1, 1.0);
-        assert!(matches!(one.calibration(2), Err(Error::Unsupported { .. })));
+        assert!(matches!(one.calibration(&Engine::default(), 2), Err(Error::Unsupported { .. })));
         let mut equal = Scored::new(1);
         (0..9).for_each(|i| equal.push(&[3.0], usize::from(i < 6), 1.0));
-        assert!(equal.calibration(2).is_ok());
+        assert!(equal.calibration(&Engine::default(), 2).is_ok());
     }
 
     #[test]
@@ -368,11 +373,14 @@ mod tests {
             weighted.push(&[scored.scores[i]], scored.classes[i], (i % 3) as f64);
             (0..i % 3).for_each(|_| repeated.push(&[scored.scores[i]], scored.classes[i], 1.0));
         }
-        let (a, b) = (weighted.calibration(2).unwrap(), repeated.calibration(2).unwrap());
+        let (a, b) = (
+            weighted.calibration(&Engine::default(), 2).unwrap(),
+            repeated.calibration(&Engine::default(), 2).unwrap(),
+        );
         assert_close(&[a.slope, a.offset], &[b.slope, b.offset], Absolute(1e-9));
         let on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = pool.install(|| scored.calibration(2)).unwrap();
+            let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
+            let found = scored.calibration(&engine, 2).unwrap();
             [found.slope, found.offset]
         };
         assert_same_bits(&on(1), &on(2));

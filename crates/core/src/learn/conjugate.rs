@@ -13,7 +13,8 @@
 use bochner_simd::Aligned;
 
 use super::kept::Kept;
-use super::ridge::{CurvePoint, FLAT, GRID, Lambda, Units};
+use super::lambda::strongest;
+use super::ridge::{CurvePoint, GRID, Lambda, Units};
 use super::streamed::{Job, Shown, Streamed, Visitor};
 use crate::engine::Check;
 use crate::linalg::dot;
@@ -208,7 +209,7 @@ impl Conjugate<'_> {
                 let mut nystrom = Nystrom::new(self.map.output_dim(), self.map.spec().seed);
                 let mut wanted = rank.min(FIRST_RANK);
                 loop {
-                    self.engine.install(|| nystrom.grow(whole, wanted))?;
+                    nystrom.grow(self.engine, whole, wanted)?;
                     // Where λ is still to be found, slow steps will tell.
                     let is_enough = match self.lambda {
                         Lambda::Given { value } => nystrom.last() <= 10.0 * value,
@@ -231,22 +232,20 @@ impl Conjugate<'_> {
         let features = self.map.output_dim();
         let distinct = self.sample.distinct().max(1.0);
         let share = self.shape.guide_rows(distinct) / distinct;
-        let mut sums = SampleSums(Gram::zero(features, 0, 1));
+        let mut sums = SampleSums(self.engine, Gram::zero(self.engine, features, 0, 1));
         stream.visit(share, &mut sums)?;
         let mut is_all = share >= 1.0;
-        if sums.0.rows() == 0 {
+        if sums.1.rows() == 0 {
             // Few enough that all of them can be looked at.
             stream.visit(1.0, &mut sums)?;
             is_all = true;
         }
         let check = |_| self.tell(&Event::Alive);
-        self.engine.install(|| {
-            let total = sums.0.total();
-            // There may be no room for both.
-            drop(sums);
-            let caution = if is_all { 1.0 } else { CAUTION };
-            self.whole(Normal::new(total, self.intercept).matrix, caution, false, &check)
-        })
+        let total = sums.1.total(self.engine);
+        // There may be no room for both.
+        drop(sums);
+        let caution = if is_all { 1.0 } else { CAUTION };
+        self.whole(Normal::new(self.engine, total, self.intercept).matrix, caution, false, &check)
     }
 
     /// Of a sketch of all rows.
@@ -256,26 +255,30 @@ impl Conjugate<'_> {
         let means = &whole.feature_means;
         let slab = super::slab(features);
         let mut square = if self.source.scalar_bytes() == 4 {
-            let mut sketched = Sketched { sketch: Sketch::<f32>::zero(rows, features, seed), means };
+            let mut sketched =
+                Sketched { engine: self.engine, sketch: Sketch::<f32>::zero(rows, features, seed), means };
             whole.stream.visit(1.0, &mut sketched)?;
-            self.engine.install(|| sketched.sketch.square(slab))
+            sketched.sketch.square(self.engine, slab)
         } else {
-            let mut sketched = Sketched { sketch: Sketch::<f64>::zero(rows, features, seed), means };
+            let mut sketched =
+                Sketched { engine: self.engine, sketch: Sketch::<f64>::zero(rows, features, seed), means };
             whole.stream.visit(1.0, &mut sketched)?;
-            self.engine.install(|| sketched.sketch.square(slab))
+            sketched.sketch.square(self.engine, slab)
         };
         square.as_mut_slice().iter_mut().for_each(|s| *s /= whole.weight);
         let check = |_| self.tell(&Event::Alive);
-        self.engine.install(|| self.whole(square, CAUTION, true, &check))
+        self.whole(square, CAUTION, true, &check)
     }
 
     /// Of a matrix like S: a factor for the λ that is given, or a form for every λ.
     fn whole(&self, matrix: Matrix<f64>, caution: f64, is_sketch: bool, check: Check<'_>) -> Result<Guide> {
         match self.lambda {
             Lambda::Given { value } => {
-                Guide::factored(matrix, caution * value, self.rounding(), is_sketch, check)
+                Guide::factored(self.engine, matrix, caution * value, self.rounding(), is_sketch, check)
             }
-            Lambda::CrossValidated { .. } => Guide::whole(matrix, self.rounding(), is_sketch, check),
+            Lambda::CrossValidated { .. } => {
+                Guide::whole(self.engine, matrix, self.rounding(), is_sketch, check)
+            }
         }
     }
 
@@ -287,7 +290,7 @@ impl Conjugate<'_> {
     fn better(&self, whole: &mut Equations<'_>, guide: Guide) -> Result<(Guide, bool)> {
         let limit = self.engine.memory_limit();
         let grown = |whole: &mut Equations<'_>, mut nystrom: Nystrom, rank: usize| {
-            self.engine.install(|| nystrom.grow(whole, rank))?;
+            nystrom.grow(self.engine, whole, rank)?;
             Ok((Guide::Nystrom(nystrom), true))
         };
         match guide {
@@ -372,9 +375,7 @@ impl Conjugate<'_> {
         }
         self.tell(&Event::Finished { phase })?;
         points.reverse();
-        let least = points.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let chosen = points.iter().rev().find(|point| point.error <= least * (1.0 + FLAT));
-        let lambda = chosen.map_or(0.0, |point| point.lambda);
+        let lambda = strongest(&points).map_or(0.0, |at| points[at].lambda);
         let mut unsettled = rough.iter().filter(|(at, _)| at.to_bits() == lambda.to_bits());
         if let Some((_, residual)) = unsettled.next() {
             let text = format!(
@@ -543,32 +544,33 @@ impl Operator for Equations<'_> {
         Ok(self.centred(total.vectors, &total.plain))
     }
 
-    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
-        self.stream.engine.install(|| guide.lead(vectors))
+    fn engine(&self) -> &Engine {
+        self.stream.engine
     }
 }
 
 /// Sums of products of a sample's features.
-struct SampleSums(Gram);
+struct SampleSums<'a>(&'a Engine, Gram);
 
-impl Visitor for SampleSums {
+impl Visitor for SampleSums<'_> {
     fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>) {
         let weights = rows.weights();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
-            self.0.absorb(z, none, |i| weights[i], |_| 0, spare);
+            self.1.absorb(self.0, z, none, &|i| weights[i], &|_| 0, spare);
         }
     }
 }
 
 /// A sketch of rows minus their means.
 struct Sketched<'a, S> {
+    engine: &'a Engine,
     sketch: Sketch<S>,
     means: &'a [f64],
 }
 
 impl<S: Scalar> Visitor for Sketched<'_, S> {
     fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, _: &mut Aligned<T>) {
-        self.sketch.absorb(z, &rows.numbers(), &rows.weights(), self.means);
+        self.sketch.absorb(self.engine, z, &rows.numbers(), &rows.weights(), self.means);
     }
 }
 

@@ -6,12 +6,9 @@
 //! What the learners on features are measured by. f is linear in the plain kernel values F₁(x) = (k(x, x₁), …) at all rows, so these are the landmarks of
 //! its map and α its coefficients, as for the exact support vector machine. λ is given, or chosen by K-fold cross-validation that is exact: the model of each fold is fitted
 //! without it, for all λ from one band form of its matrix. Costs n³ and holds n² numbers, twice for cross-validation: for some thousand rows. `docs/book/ridge.md`.
-
-use rayon::prelude::*;
-
-use super::check;
 use super::held::{AnyHeld, Held, Size};
-use super::ridge::{CurvePoint, FLAT, GRID, Lambda};
+use super::ridge::{CurvePoint, GRID, Lambda};
+use super::{check, lambda};
 use crate::certify::{Bound, Certificate};
 use crate::engine::Check;
 use crate::kernel::Against;
@@ -111,11 +108,12 @@ impl ExactRidge {
     ) -> Result<Model> {
         let targets = coded(source.target(), held, rows)?;
         let weights = &held.weights[..];
-        let kernel = engine.phase("kernel", held.count, |check| self.matrix(&rows, check))?;
+        let kernel = engine.phase("kernel", held.count, |check| self.matrix(engine, &rows, check))?;
         let (lambda, curve) = self.choose(engine, held, &kernel, &targets)?;
         let (solution, freedom) = engine
             .phase("solve", held.count, |check| {
-                DualRidge::new(kernel, weights, targets.clone(), self.intercept).solve(lambda, check)
+                DualRidge::new(engine, kernel, weights, targets.clone(), self.intercept)
+                    .solve(engine, lambda, check)
             })
             .map_err(|error| self.singular(error, lambda, &rows))?;
         let training = Training {
@@ -130,7 +128,7 @@ impl ExactRidge {
         };
         let certificate = Certificate { bound: Bound::Exact, measured: None };
         check::finite(&solution.coefficients, &solution.intercept, &certificate, &training)?;
-        let problem = Problem { kernel: &self.kernel, rows, weights, targets: &targets, lambda };
+        let problem = Problem { engine, kernel: &self.kernel, rows, weights, targets: &targets, lambda };
         let missed = engine.phase("check", held.count, |check| problem.missed(&solution, check))?;
         warn(engine, &problem, &solution, missed, is_single)?;
         let Solution { coefficients, intercept } = solution;
@@ -152,16 +150,16 @@ impl ExactRidge {
         };
         let map = Map::from_landmarks(spec, Landmarks::new(landmarks, None));
         let encoder = Encoder::identity(source.input_dim());
-        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
+        Ok(Model::new(engine, encoder, map, coefficients, intercept, head, certificate, Some(training)))
     }
 
     /// K, in double precision whatever the rows came in: its small eigenvalues are what λ is added to.
-    fn matrix(&self, rows: &Rows<'_, f64>, check: Check<'_>) -> Result<Matrix<f64>> {
+    fn matrix(&self, engine: &Engine, rows: &Rows<'_, f64>, check: Check<'_>) -> Result<Matrix<f64>> {
         let n = rows.count();
-        let against = Against::new(&self.kernel, rows)?;
+        let against = Against::new(engine, &self.kernel, rows)?;
         let mut matrix = Matrix::zeros(n, n);
         for (strip, values) in matrix.as_mut_slice().chunks_mut(STRIP * n).enumerate() {
-            fill(&against, rows, strip * STRIP, values)?;
+            fill(engine, &against, rows, strip * STRIP, values)?;
             check(((strip + 1) * STRIP).min(n) as f64 / n as f64)?;
         }
         Ok(matrix)
@@ -178,18 +176,17 @@ impl ExactRidge {
         if let Lambda::Given { value } = self.lambda {
             return Ok((value, Vec::new()));
         }
-        let unit = engine.install(|| {
-            let Centring { trace, square, .. } = Centring::of(kernel, &held.weights, self.intercept);
+        let unit = {
+            let Centring { trace, square, .. } = Centring::of(engine, kernel, &held.weights, self.intercept);
             // Rows that the kernel cannot tell apart leave nothing to choose: any λ gives the constant.
             if trace > 1e-6 * square { trace } else { square.max(f64::MIN_POSITIVE) }
-        });
+        };
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
-        let curve = engine
-            .phase("cross-validation", held.count, |check| self.curve(held, kernel, targets, &grid, check))?;
-        // The largest λ within a hair of the smallest error, so that rounding does not choose.
-        let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        match curve.iter().rev().find(|point| point.error <= least * (1.0 + FLAT)) {
-            Some(point) => Ok((point.lambda, curve)),
+        let curve = engine.phase("cross-validation", held.count, |check| {
+            self.curve(engine, held, kernel, targets, &grid, check)
+        })?;
+        match lambda::strongest(&curve) {
+            Some(at) => Ok((curve[at].lambda, curve)),
             None => {
                 let text = "too few distinct rows for cross-validation: λ is 1e-3 times the size of the kernel; give a λ to \
                             choose it yourself";
@@ -202,6 +199,7 @@ impl ExactRidge {
     /// The problem of some rows.
     fn without<T: Scalar>(
         &self,
+        engine: &Engine,
         held: &Held<T>,
         kernel: &Matrix<f64>,
         targets: &Matrix<f64>,
@@ -209,17 +207,19 @@ impl ExactRidge {
     ) -> DualRidge {
         let n = rows.len();
         let mut part = Matrix::zeros(n, n);
-        part.as_mut_slice().par_chunks_exact_mut(n.max(1)).zip(rows).for_each(|(to, &i)| {
+        engine.for_each_chunk(part.as_mut_slice(), n, &|at, to| {
+            let i = rows[at];
             to.iter_mut().zip(rows).for_each(|(to, &j)| *to = kernel.row(i)[j]);
         });
         let weights: Vec<f64> = rows.iter().map(|&i| held.weights[i]).collect();
         let targets = Matrix::from_fn(n, targets.columns(), |i, o| targets.row(rows[i])[o]);
-        DualRidge::new(part, &weights, targets, self.intercept)
+        DualRidge::new(engine, part, &weights, targets, self.intercept)
     }
 
     /// The error of every λ on left-out folds, each predicted by the model of the others.
     fn curve<T: Scalar>(
         &self,
+        engine: &Engine,
         held: &Held<T>,
         kernel: &Matrix<f64>,
         targets: &Matrix<f64>,
@@ -240,8 +240,8 @@ impl ExactRidge {
         let mut errors = vec![0.0; grid.len()];
         for (done, (left_out, others)) in usable.iter().enumerate() {
             let check = |part: f64| check((done as f64 + part) / usable.len() as f64);
-            let solutions = self.without(held, kernel, targets, others).path(grid, &check)?;
-            let squares = left_out_squares(kernel, targets, left_out, others, &solutions);
+            let solutions = self.without(engine, held, kernel, targets, others).path(engine, grid, &check)?;
+            let squares = left_out_squares(engine, kernel, targets, left_out, others, &solutions);
             for (l, solution) in solutions.iter().enumerate() {
                 // A λ that is too small for the matrix of a fold has no error to show.
                 let sum = |at: usize| shares[left_out[at]] * squares.row(at)[l];
@@ -269,9 +269,15 @@ impl ExactRidge {
 }
 
 /// Kernel values of the rows from `start` on with all, as many as there is room for; pieces of them side by side.
-fn fill(against: &Against<f64>, rows: &Rows<'_, f64>, start: usize, values: &mut [f64]) -> Result<()> {
+fn fill(
+    engine: &Engine,
+    against: &Against<f64>,
+    rows: &Rows<'_, f64>,
+    start: usize,
+    values: &mut [f64],
+) -> Result<()> {
     let n = rows.count();
-    values.par_chunks_mut(TOGETHER * n).enumerate().for_each(|(piece, out)| {
+    engine.for_each_chunk(values, TOGETHER * n, &|piece, out| {
         let from = start + piece * TOGETHER;
         against.fill(&rows.slice(from..from + out.len() / n), out);
     });
@@ -305,6 +311,7 @@ fn in_double<T: Scalar>(rows: &Rows<'_, T>) -> OwnedRows<f64> {
 
 /// For each row that was left out and each λ: the squared error of the others' model, summed over outputs.
 fn left_out_squares(
+    engine: &Engine,
     kernel: &Matrix<f64>,
     targets: &Matrix<f64>,
     left_out: &[usize],
@@ -317,7 +324,8 @@ fn left_out_squares(
         solutions[row / outputs].as_ref().map_or(0.0, |s| s.coefficients.row(i)[row % outputs])
     });
     let mut squares = Matrix::zeros(left_out.len(), solutions.len());
-    squares.as_mut_slice().par_chunks_exact_mut(solutions.len()).zip(left_out).for_each(|(to, &i)| {
+    engine.for_each_chunk(squares.as_mut_slice(), solutions.len(), &|at, to| {
+        let i = left_out[at];
         let values: Vec<f64> = others.iter().map(|&j| kernel.row(i)[j]).collect();
         for ((l, to), solution) in to.iter_mut().enumerate().zip(solutions) {
             let Some(solution) = solution else { continue };
@@ -333,6 +341,7 @@ fn left_out_squares(
 
 /// What was solved, to see how well.
 struct Problem<'a> {
+    engine: &'a Engine,
     kernel: &'a Kernel,
     rows: Rows<'a, f64>,
     weights: &'a [f64],
@@ -347,14 +356,15 @@ impl Problem<'_> {
         let (n, outputs) = (self.rows.count(), self.targets.columns());
         let shares = shares(self.weights);
         let alpha = Matrix::from_fn(outputs, n, |o, i| solution.coefficients.row(i)[o]);
-        let against = Against::new(self.kernel, &self.rows)?;
+        let against = Against::new(self.engine, self.kernel, &self.rows)?;
         let mut strip = vec![0.0; STRIP.min(n) * n];
         let (mut missed, mut size) = (0.0, 0.0);
         for start in (0..n).step_by(STRIP) {
             let values = &mut strip[..(n - start).min(STRIP) * n];
-            fill(&against, &self.rows, start, values)?;
-            let of_row = |(at, row): (usize, &[f64])| {
-                let (i, share) = (start + at, shares[start + at]);
+            fill(self.engine, &against, &self.rows, start, values)?;
+            let values = &*values;
+            let of_row = |at: usize| {
+                let (i, share, row) = (start + at, shares[start + at], &values[at * n..(at + 1) * n]);
                 let (mut missed, mut size) = (0.0, 0.0);
                 for o in 0..outputs {
                     let y = self.targets.row(i)[o];
@@ -366,7 +376,7 @@ impl Problem<'_> {
                 }
                 (missed, size)
             };
-            let parts: Vec<(f64, f64)> = values.par_chunks(n).enumerate().map(of_row).collect();
+            let parts = self.engine.map(values.len() / n, &of_row);
             parts.iter().for_each(|(part, whole)| (missed, size) = (missed + part, size + whole));
             check((start + STRIP).min(n) as f64 / n as f64)?;
         }

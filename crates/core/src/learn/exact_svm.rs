@@ -7,10 +7,6 @@
 //! F₁(x) = (k(x, x₁), …) at the support vectors, so these are the landmarks of its map and αᵢyᵢ its coefficients. Costs between n² and n³;
 //! every row and a part of the kernel matrix stay in memory. `docs/book/svm.md`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
-
 use super::check::{self, labels};
 use super::held::{AnyHeld, Held, Size};
 use super::linear::normalised_margin;
@@ -23,6 +19,7 @@ use crate::solve::{Hinge, KernelSvm, KernelSvmSolution};
 use crate::source::Source;
 use crate::stat::Sample;
 use crate::{Encoder, Engine, Error, Event, Kernel, Map, MapSpec, Matrix, Method, Result, Scalar};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A support vector machine with the exact kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +98,7 @@ impl ExactSvm {
         let classes = labels.len();
         let pairs: Vec<(usize, usize)> =
             (0..classes).flat_map(|a| (a + 1..classes).map(move |b| (a, b))).collect();
-        let solutions = engine.phase("smo", held.count, |check| self.solve(held, &pairs, check))?;
+        let solutions = engine.phase("smo", held.count, |check| self.solve(engine, held, &pairs, check))?;
         let unsettled = solutions.iter().map(|s| s.violation).fold(0.0, f64::max);
         if unsettled > self.tolerance {
             let text = format!(
@@ -161,12 +158,13 @@ impl ExactSvm {
         check::finite(&coefficients, &intercept, &certificate, &training)?;
         let head = Head::Classification { labels: labels.clone(), decision: Decision::Votes };
         let encoder = Encoder::identity(source.input_dim());
-        Ok(Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training)))
+        Ok(Model::new(engine, encoder, map, coefficients, intercept, head, certificate, Some(training)))
     }
 
     /// The machines of all pairs, side by side; each is solved by one thread.
     fn solve<T: Scalar>(
         &self,
+        engine: &Engine,
         held: &Held<T>,
         pairs: &[(usize, usize)],
         check: Check<'_>,
@@ -174,10 +172,11 @@ impl ExactSvm {
         let rows = held.rows()?;
         let n = held.weights.len();
         let most = (100 * n).max(10_000_000);
-        let at_once = rayon::current_num_threads().min(pairs.len()).max(1);
+        let at_once = engine.threads().min(pairs.len()).max(1);
         let finished = AtomicUsize::new(0);
         let check = |_: f64| check(finished.load(Ordering::Relaxed) as f64 / pairs.len() as f64);
-        let solve = |&(a, b): &(usize, usize)| {
+        let solve = |pair: usize| {
+            let (a, b) = pairs[pair];
             let cost = |i: usize| {
                 let takes_part = held.class(i) == a || held.class(i) == b;
                 if takes_part { self.cost * held.weights[i] } else { 0.0 }
@@ -186,10 +185,10 @@ impl ExactSvm {
             let signs: Vec<f64> = (0..n).map(|i| if held.class(i) == b { 1.0 } else { -1.0 }).collect();
             let cache_bytes = self.cache_bytes / at_once;
             let svm = KernelSvm { kernel: &self.kernel, rows, signs: &signs, costs: &costs, cache_bytes };
-            let solution = svm.solve_within(self.tolerance, most, &check);
+            let solution = svm.solve_within(engine, self.tolerance, most, &check);
             finished.fetch_add(1, Ordering::Relaxed);
             solution
         };
-        pairs.par_iter().map(solve).collect()
+        engine.map(pairs.len(), &solve).into_iter().collect()
     }
 }

@@ -97,13 +97,13 @@ impl AnyHeld {
         let none = || ();
         let check = || engine.tell(&Event::Alive);
         try_sweep(engine, source, "features", none, |(), batch| {
-            let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+            let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
             match batch.rows {
                 AnyRows::F32(rows) => {
-                    single.absorb(map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                    single.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds }, check)
                 }
                 AnyRows::F64(rows) => {
-                    double.absorb(map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                    double.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds }, check)
                 }
             }
         })?;
@@ -130,6 +130,7 @@ impl<T: Scalar> Held<T> {
 
     fn absorb(
         &mut self,
+        engine: &Engine,
         map: &Map,
         rows: &Rows<'_, T>,
         &Block { batch, hashes, folds }: &Block<'_>,
@@ -140,12 +141,12 @@ impl<T: Scalar> Held<T> {
         match rows {
             Rows::Sparse(sparse) if is_identity => self.push_sparse(sparse, &kept),
             _ if map.spec().is_sparse() => {
-                self.push_sparse(&map.sparse_features(rows)?.view(), &kept);
+                self.push_sparse(&map.sparse_features(engine, rows)?.view(), &kept);
             }
             _ => {
                 let from = self.values.len();
                 self.values.resize(from + rows.count() * self.width, T::default());
-                map.apply_until(rows, &mut self.values[from..], false, check)?;
+                map.apply_until(engine, rows, &mut self.values[from..], false, check)?;
                 for (to, &i) in kept.iter().enumerate().filter(|(to, i)| to != *i) {
                     let row = from + i * self.width..from + (i + 1) * self.width;
                     self.values.copy_within(row, from + to * self.width);

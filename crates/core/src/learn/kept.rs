@@ -6,8 +6,6 @@
 //! Whitened landmarks z = Wᵀk are kept as plain kernel values k, whitening being linear: Z·p = K·(W·p) and Zᵀv = Wᵀ·(Kᵀv) take D²/2 multiply-adds for a vector in place of D²/2 for every
 //! row. What is said of a direction is as exact as before: rounded kernel values meet W·p where they met W before.
 
-use rayon::prelude::*;
-
 use super::streamed::{Block, Streamed};
 use crate::solve::pcg::Vectors;
 use crate::stat::Statistic;
@@ -46,8 +44,8 @@ impl<'a> Kept<'a> {
             || (),
             |(), batch| {
                 let features = match batch.rows {
-                    AnyRows::F32(rows) => AnyFeatures::F32(made(map, &rows, check)?),
-                    AnyRows::F64(rows) => AnyFeatures::F64(made(map, &rows, check)?),
+                    AnyRows::F32(rows) => AnyFeatures::F32(made(stream.engine, map, &rows, check)?),
+                    AnyRows::F64(rows) => AnyFeatures::F64(made(stream.engine, map, &rows, check)?),
                 };
                 blocks.push(KeptBlock { block: stream.block(batch), features });
                 Ok(())
@@ -58,18 +56,19 @@ impl<'a> Kept<'a> {
     }
 
     /// Directions as kept features meet them.
-    pub(super) fn directions(&self, directions: &[&[f64]]) -> Vectors {
-        let one = |p: &&[f64]| match self.whitening {
-            Some(whitening) => (0..p.len()).map(|i| dot_from(i, whitening.row(i), p)).collect(),
-            None => p.to_vec(),
+    pub(super) fn directions(&self, engine: &Engine, directions: &[&[f64]]) -> Vectors {
+        let one = |k: usize| match (self.whitening, directions[k]) {
+            (Some(whitening), p) => (0..p.len()).map(|i| dot_from(i, whitening.row(i), p)).collect(),
+            (None, p) => p.to_vec(),
         };
-        directions.par_iter().map(one).collect()
+        engine.map(directions.len(), &one)
     }
 
     /// Sums of kept features as sums of features.
-    pub(super) fn sums(&self, sums: Vectors) -> Vectors {
+    pub(super) fn sums(&self, engine: &Engine, sums: Vectors) -> Vectors {
         let Some(whitening) = self.whitening else { return sums };
-        let one = |sum: Vec<f64>| {
+        let one = |k: usize| {
+            let sum = &sums[k];
             let mut out = vec![0.0; sum.len()];
             for (i, value) in sum.iter().enumerate() {
                 let row = &whitening.row(i)[i..];
@@ -77,7 +76,7 @@ impl<'a> Kept<'a> {
             }
             out
         };
-        sums.into_par_iter().map(one).collect()
+        engine.map(sums.len(), &one)
     }
 
     /// One pass over the blocks, in the order and the groups of a sweep.
@@ -89,7 +88,7 @@ impl<'a> Kept<'a> {
     ) -> Result<S> {
         let mut groups = Groups::default();
         for KeptBlock { block, features } in &self.blocks {
-            engine.install(|| absorb(groups.next(&zero), block, features));
+            absorb(groups.next(&zero), block, features);
             engine.tell(&Event::Alive)?;
         }
         groups.total().ok_or(Error::NoRows)
@@ -101,11 +100,16 @@ fn dot_from(first: usize, row: &[f64], p: &[f64]) -> f64 {
     crate::linalg::dot(&row[first..], &p[first..])
 }
 
-fn made<T: Scalar>(map: &Map, rows: &Rows<'_, T>, check: impl Fn() -> Result<()>) -> Result<OwnedRows<T>> {
+fn made<T: Scalar>(
+    engine: &Engine,
+    map: &Map,
+    rows: &Rows<'_, T>,
+    check: impl Fn() -> Result<()>,
+) -> Result<OwnedRows<T>> {
     if map.spec().is_sparse() {
-        return map.sparse_features(rows).map(OwnedRows::Sparse);
+        return map.sparse_features(engine, rows).map(OwnedRows::Sparse);
     }
     let mut z = Matrix::zeros(rows.count(), map.output_dim());
-    map.apply_until(rows, z.as_mut_slice(), false, check)?;
+    map.apply_until(engine, rows, z.as_mut_slice(), false, check)?;
     Ok(OwnedRows::Dense(z))
 }

@@ -196,6 +196,7 @@ impl Linear {
         let encoder = Encoder::identity(source.input_dim());
         check::finite(&fitted.coefficients, &fitted.intercept, &certificate, &training)?;
         let model = Model::new(
+            engine,
             encoder,
             map,
             fitted.coefficients,
@@ -245,7 +246,7 @@ impl Linear {
         start: Option<&[Vec<f64>]>,
         calibrated: Option<usize>,
     ) -> Result<Fitted> {
-        let problem = Problem::new(self, held, target)?;
+        let problem = Problem::new(engine, self, held, target)?;
         let Chosen { lambda, curve, fold_errors } = match self.lambda {
             Lambda::Given { value } => Chosen { lambda: value, ..Chosen::default() },
             Lambda::CrossValidated { folds } => {
@@ -264,7 +265,7 @@ impl Linear {
         let mut fitted = Fitted { curve, fold_errors, ..problem.fitted(solutions, lambda) };
         if let (Some(folds), Target::Classes { labels }) = (calibrated, target) {
             let left_out = |check: Check<'_>| {
-                problem.left_out(lambda, folds, check)?.calibration(labels.len()).map(Some)
+                problem.left_out(lambda, folds, check)?.calibration(engine, labels.len()).map(Some)
             };
             fitted.calibration = engine.phase("calibration", held.count, left_out)?;
         }

@@ -386,8 +386,10 @@ impl<'a> MetricSearch<'a> {
             .collect::<Result<Vec<_>>>()?;
         let mut best: Option<State> = None;
         let consider = |stretch: Stretch, from: f64, best: &mut Option<State>| -> Result<bool> {
-            let metrics: Vec<Option<Metric>> =
-                gradients.iter().map(|gradients| Metric::new(gradients, stretch)).collect::<Result<_>>()?;
+            let metrics: Vec<Option<Metric>> = gradients
+                .iter()
+                .map(|gradients| Metric::new(ground.engine, gradients, stretch))
+                .collect::<Result<_>>()?;
             // A constant has no gradients, and noise has no direction that leads.
             if metrics.iter().any(Option::is_none) {
                 return Ok(false);
@@ -436,7 +438,7 @@ impl<'a> MetricSearch<'a> {
                     let stretched = ground.stretched(metric.as_ref(), without)?;
                     let nothing = self.nothing(stretch.form);
                     let gradients = ground.gradients(metric.as_ref(), &stretched, at, nothing)?;
-                    Metric::new(&gradients, stretch)?.or(metric)
+                    Metric::new(ground.engine, &gradients, stretch)?.or(metric)
                 }
             };
         }

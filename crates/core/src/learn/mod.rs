@@ -8,6 +8,7 @@ mod exact_ridge;
 mod exact_svm;
 mod held;
 mod kept;
+mod lambda;
 mod linear;
 mod metric;
 mod pca;

@@ -47,21 +47,21 @@ impl Pca {
         let needed = (columns as u64).saturating_pow(2).saturating_mul(5 * 8);
         engine.check_memory(|| format!("principal components of {columns} columns"), needed)?;
         let map = MapSpec::auto(Kernel::Linear).build(columns)?;
-        let zero = || Gram::zero(columns, 0, 1);
+        let zero = || Gram::zero(engine, columns, 0, 1);
         let gram = sweep(engine, source, "components", zero, |gram, batch| {
             let none = |rows| MatrixView::new(&[], rows, 0);
             // As many as the batch has: checked by the sweep.
             let Ok(none) = none(batch.rows.count()) else { return };
             match batch.rows {
-                AnyRows::F32(rows) => absorb(gram, &map, &rows, none, |i| batch.weight(i)),
-                AnyRows::F64(rows) => absorb(gram, &map, &rows, none, |i| batch.weight(i)),
+                AnyRows::F32(rows) => absorb(engine, gram, &map, &rows, none, |i| batch.weight(i)),
+                AnyRows::F64(rows) => absorb(engine, gram, &map, &rows, none, |i| batch.weight(i)),
             }
         })?;
         engine.phase("axes", gram.rows(), |check| {
             check(0.0)?;
-            let sums = gram.total();
+            let sums = gram.total(engine);
             let mean = sums.features.iter().map(|sum| sum / sums.weight).collect();
-            let (values, vectors) = symmetric_eigen(&Normal::new(sums, true).matrix)?;
+            let (values, vectors) = symmetric_eigen(engine, &Normal::new(engine, sums, true).matrix)?;
             // Zero up to rounding is not negative.
             let variances: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
             let axes = Matrix::from_fn(self.components, columns, |k, j| vectors.row(k)[j]);
@@ -72,6 +72,7 @@ impl Pca {
 }
 
 fn absorb<T: Scalar>(
+    engine: &Engine,
     gram: &mut Gram,
     map: &Map,
     rows: &Rows<'_, T>,
@@ -79,14 +80,15 @@ fn absorb<T: Scalar>(
     weight: impl Fn(usize) -> f64,
 ) {
     let mut dense = vec![T::default(); rows.count() * rows.columns()];
-    map.apply(rows, &mut dense);
+    map.apply(engine, rows, &mut dense);
     if let Ok(z) = MatrixView::new(&dense, rows.count(), rows.columns()) {
-        gram.absorb(z, none, weight, |_| 0, &mut bochner_simd::Aligned::default());
+        gram.absorb(engine, z, none, &weight, &|_| 0, &mut bochner_simd::Aligned::default());
     }
 }
 
 impl Principal {
     /// Coordinates of rows: vₖ·(x − x̄).
+    #[inline(never)]
     pub fn coordinates<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Matrix<f64>> {
         if rows.columns() != self.mean.len() {
             return Err(Error::ColumnCount { expected: self.mean.len(), found: rows.columns() });

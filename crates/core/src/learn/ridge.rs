@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::conjugate::{Conjugate, Found};
 use super::tune::LeftOut;
 use super::uncertainty::posterior;
-use super::{Uncertainty, check};
+use super::{Uncertainty, check, lambda};
 use crate::certify::{Certificate, capacity};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::engine::Check;
@@ -154,9 +154,6 @@ pub struct Ridge {
 
 /// Exponents of the grid of λ, in half decades: 10⁻⁹ to 10¹ times tr S.
 pub(super) const GRID: std::ops::RangeInclusive<i32> = -18..=2;
-
-/// Errors of cross-validation that differ by less than this part are equal.
-pub(super) const FLAT: f64 = 1e-4;
 
 /// One point of the cross-validation curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,7 +324,7 @@ impl Ridge {
             }
         };
         let encoder = Encoder::identity(source.input_dim());
-        let model = Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training));
+        let model = Model::new(engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
         Ok(model.knowing(calibration, posterior))
     }
 
@@ -344,12 +341,12 @@ impl Ridge {
         let gram = self.gram(engine, source, map, units, folds)?;
         let Chosen { lambda, curve, fold_errors } = self.choose(engine, &gram)?;
         let (solution, freedom, posterior) = engine.phase("solve", gram.rows(), |check| {
-            let sums = gram.total();
+            let sums = gram.total(engine);
             let weight = sums.weight * units.weight;
-            let normal = Normal::new(sums, self.intercept);
-            let (solution, factored) = normal.factor(lambda, &|done| check(done / 2.0))?;
+            let normal = Normal::new(engine, sums, self.intercept);
+            let (solution, factored) = normal.factor(engine, lambda, &|done| check(done / 2.0))?;
             let rest = |done: f64| check((1.0 + done) / 2.0);
-            let freedom = factored.cholesky.degrees_of_freedom(lambda, &rest)?;
+            let freedom = factored.cholesky.degrees_of_freedom(engine, lambda, &rest)?;
             let of = || posterior(factored, self.intercept, weight, freedom);
             Ok((solution, freedom, known.deviation.then(of).transpose()?))
         })?;
@@ -397,18 +394,18 @@ impl Ridge {
             engine,
             source,
             "fit",
-            || Gram::zero(map.output_dim(), target.outputs(), folds),
+            || Gram::zero(engine, map.output_dim(), target.outputs(), folds),
             |gram, batch| {
                 let fold: Vec<usize> = if folds == 1 {
                     vec![0; batch.rows.count()]
                 } else {
-                    let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+                    let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
                     hashes.into_iter().map(|hash| fold_of(hash, folds)).collect()
                 };
                 let block = Block { batch, fold: &fold, targets: &units.targets(target, batch), units };
                 match batch.rows {
-                    AnyRows::F32(rows) => single.absorb(gram, map, &rows, &block, check),
-                    AnyRows::F64(rows) => double.absorb(gram, map, &rows, &block, check),
+                    AnyRows::F32(rows) => single.absorb(engine, gram, map, &rows, &block, check),
+                    AnyRows::F64(rows) => double.absorb(engine, gram, map, &rows, &block, check),
                 }
             },
         )
@@ -419,27 +416,23 @@ impl Ridge {
         if let Lambda::Given { value } = self.lambda {
             return Ok(Chosen { lambda: value, ..Chosen::default() });
         }
-        let unit = engine.install(|| {
-            let sums = gram.total();
+        let unit = {
+            let sums = gram.total(engine);
             let square = (0..sums.features.len()).map(|j| sums.products.row(j)[j]).sum::<f64>() / sums.weight;
-            let unit = Normal::new(sums, self.intercept).trace();
+            let unit = Normal::new(engine, sums, self.intercept).trace();
             // Features that do not vary, up to rounding in single precision, leave nothing to choose: any λ gives the constant.
             if unit > 1e-6 * square { unit } else { square.max(f64::MIN_POSITIVE) }
-        });
+        };
         let grid: Vec<f64> = GRID.map(|e| unit * 10f64.powf(f64::from(e) / 2.0)).collect();
         let errors =
-            engine.phase("cross-validation", gram.rows(), |check| self.errors(gram, &grid, check))?;
+            engine.phase("cross-validation", gram.rows(), |check| self.errors(engine, gram, &grid, check))?;
         let total: f64 = errors.iter().map(|fold| fold.weight).sum();
         let sum = |l: usize| errors.iter().map(|fold| fold.sums[l]).sum::<f64>();
         // A λ that is too small for the matrix of a fold has no error to show.
         let shown: Vec<usize> = (0..grid.len()).filter(|&l| total > 0.0 && sum(l).is_finite()).collect();
         let curve: Vec<CurvePoint> =
             shown.iter().map(|&l| CurvePoint { lambda: grid[l], error: sum(l) / total }).collect();
-        // The curve is flat where λ does not matter: the largest λ within a hair of the smallest error, so that rounding does
-        // not choose.
-        let least = curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
-        let best = curve.iter().rposition(|point| point.error <= least * (1.0 + FLAT));
-        match best {
+        match lambda::strongest(&curve) {
             Some(at) => {
                 let point = curve[at];
                 let fold_errors = errors.iter().map(|fold| fold.sums[shown[at]] / fold.weight).collect();
@@ -467,8 +460,14 @@ impl Ridge {
     }
 
     /// The error of one λ on left-out folds.
-    pub(super) fn left_out(&self, gram: &Gram, lambda: f64, check: Check<'_>) -> Result<LeftOut> {
-        let errors = self.errors(gram, &[lambda], check)?;
+    pub(super) fn left_out(
+        &self,
+        engine: &Engine,
+        gram: &Gram,
+        lambda: f64,
+        check: Check<'_>,
+    ) -> Result<LeftOut> {
+        let errors = self.errors(engine, gram, &[lambda], check)?;
         let total: f64 = errors.iter().map(|fold| fold.weight).sum();
         let mean = errors.iter().map(|fold| fold.sums[0]).sum::<f64>() / total;
         let mean = if mean.is_finite() { mean } else { f64::INFINITY };
@@ -476,21 +475,28 @@ impl Ridge {
     }
 
     /// The error of every λ on left-out folds: one decomposition a fold.
-    fn errors(&self, gram: &Gram, grid: &[f64], check: Check<'_>) -> Result<Vec<FoldErrors>> {
+    fn errors(
+        &self,
+        engine: &Engine,
+        gram: &Gram,
+        grid: &[f64],
+        check: Check<'_>,
+    ) -> Result<Vec<FoldErrors>> {
         let total: f64 = (0..gram.folds()).map(|k| gram.weight(k)).sum();
         let usable: Vec<usize> =
             (0..gram.folds()).filter(|&k| gram.weight(k) > 0.0 && gram.weight(k) < total).collect();
         let mut errors = Vec::with_capacity(usable.len());
         for (done, &k) in usable.iter().enumerate() {
             let check = |part: f64| check((done as f64 + part) / usable.len() as f64);
-            let others = gram.without(k);
+            let others = gram.without(engine, k);
             check(0.0)?;
-            let normal = Normal::new(others, self.intercept);
+            let normal = Normal::new(engine, others, self.intercept);
             check(0.0)?;
-            let path = Path::new(normal, &check)?;
-            let own = gram.only(k);
+            let path = Path::new(engine, normal, &check)?;
+            let own = gram.only(engine, k);
             check(1.0)?;
-            errors.push(FoldErrors { weight: gram.weight(k), sums: path.errors(grid, &own, &check)? });
+            errors
+                .push(FoldErrors { weight: gram.weight(k), sums: path.errors(engine, grid, &own, &check)? });
         }
         Ok(errors)
     }
@@ -531,6 +537,7 @@ struct Block<'a> {
 impl<T: Scalar> Buffers<T> {
     fn absorb(
         &mut self,
+        engine: &Engine,
         gram: &mut Gram,
         map: &Map,
         rows: &Rows<'_, T>,
@@ -538,10 +545,18 @@ impl<T: Scalar> Buffers<T> {
         check: impl Fn() -> Result<()>,
     ) -> Result<()> {
         let features = self.features.sized(rows.count() * map.output_dim());
-        map.apply_until(rows, features, false, &check)?;
+        map.apply_until(engine, rows, features, false, &check)?;
         let z = MatrixView::new(features, rows.count(), map.output_dim())?;
         let weight = |i| block.batch.weight(i) / block.units.weight;
-        gram.absorb_until(z, block.targets.view(), weight, |i| block.fold[i], &mut self.packed, check)
+        gram.absorb_until(
+            engine,
+            z,
+            block.targets.view(),
+            &weight,
+            &|i| block.fold[i],
+            &mut self.packed,
+            check,
+        )
     }
 }
 

@@ -220,7 +220,7 @@ impl Job<'_> {
             Some(map) => What::Features { map, has_matrix: sgd.strategy.uses_map() },
             None => What::Values { kernel: &sgd.map.kernel },
         };
-        let maker = Maker::new(what, rows);
+        let maker = Maker::new(self.engine, what, rows);
         let pace = self.pace(&rows)?;
         let visits = Visits::new(sgd.map.seed, &held.weights);
         let outputs = self.source.target().outputs();
@@ -272,7 +272,7 @@ impl Job<'_> {
         };
         let encoder = Encoder::identity(self.source.input_dim());
         let certificate = self.certificate;
-        let model = Model::new(encoder, map, coefficients, intercept, head, certificate, Some(training));
+        let model = Model::new(self.engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
         let (visited, rescalings) = (Some(found.visited), found.rescalings);
         Ok((model, Counted { workload: Workload { visited, rescalings, ..workload }, counts: found.counts }))
     }

@@ -6,9 +6,6 @@
 //! A block of the sweep is taken slab by slab, a slab being as many rows as follow from D alone, and a slab in sixteen parts, or fewer where there are many sums, which threads share: the features of a part are made, met and summed up while they are
 //! at hand, each part by itself; then parts are added up in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
 
-use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
-use rayon::prelude::*;
-
 use super::kept::{AnyFeatures, Kept};
 use crate::content::{ContentHash, fold_of, hashes};
 use crate::matrix::with_rows;
@@ -19,6 +16,7 @@ use crate::source::{Batch, Source};
 use crate::stat::Statistic;
 use crate::sweep::{BLOCK, try_sweep};
 use crate::{AnyRows, Csr, CsrView, Engine, Event, Map, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
+use bochner_simd::{Aligned, RowsRef, project, project_back};
 
 /// A source and the map that its rows go through.
 #[derive(Clone, Copy)]
@@ -186,7 +184,7 @@ impl Streamed<'_> {
         };
         let vectors = total.sums.chunks(self.map.output_dim().max(1)).map(<[f64]>::to_vec).collect();
         let vectors = match self.kept {
-            Some(kept) => self.engine.install(|| kept.sums(vectors)),
+            Some(kept) => kept.sums(self.engine, vectors),
             None => vectors,
         };
         Ok(Passed { vectors, plain: total.plain, squares: total.squares, longest: total.longest })
@@ -195,14 +193,14 @@ impl Streamed<'_> {
     /// One pass over what is kept.
     fn pass_over(&self, kept: &Kept<'_>, job: &Job<'_>) -> Result<Total> {
         let features = self.map.output_dim();
-        let directions = self.engine.install(|| kept.directions(job.directions));
+        let directions = kept.directions(self.engine, job.directions);
         let directions: Vec<&[f64]> = directions.iter().map(Vec::as_slice).collect();
         let job = &Job { directions: &directions, ..*job };
         let coefficients: Vec<f64> = directions.concat();
         let zero = || Total::zero(features, job);
         kept.pass(self.engine, zero, |total, block, features| match features {
-            AnyFeatures::F32(z) => absorb_kept(&z.view(), block, job, &coefficients, total),
-            AnyFeatures::F64(z) => absorb_kept(&z.view(), block, job, &coefficients, total),
+            AnyFeatures::F32(z) => absorb_kept(self.engine, &z.view(), block, job, &coefficients, total),
+            AnyFeatures::F64(z) => absorb_kept(self.engine, &z.view(), block, job, &coefficients, total),
         })
     }
 
@@ -238,7 +236,7 @@ impl Streamed<'_> {
             |(), batch| {
                 let block = self.block(batch);
                 let chosen: Vec<usize> = if share < 1.0 {
-                    let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+                    let hashes = with_rows!(batch.content, rows => hashes(self.engine, &hash, &rows));
                     (0..hashes.len()).filter(|&i| (hashes[i] as f64) < share * 2f64.powi(64)).collect()
                 } else {
                     (0..batch.rows.count()).collect()
@@ -269,7 +267,7 @@ impl Streamed<'_> {
         for some in chosen.chunks(slab(features)) {
             let here = gather(rows, some);
             let z = memory.sized(some.len() * features);
-            self.map.apply_in_parallel(&here.view(), z, false);
+            self.map.apply_in_parallel(self.engine, &here.view(), z, false);
             if let Ok(z) = MatrixView::new(z, some.len(), features) {
                 visitor.visit(z, &Shown { block, places: some, first_row }, spare);
             }
@@ -281,7 +279,7 @@ impl Streamed<'_> {
     pub(super) fn block(&self, batch: &Batch<'_>) -> Block {
         let left_out = if self.folds > 1 {
             let hash = ContentHash::new(self.map.spec().seed, Stream::Folds);
-            let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+            let hashes = with_rows!(batch.content, rows => hashes(self.engine, &hash, &rows));
             hashes.into_iter().map(|hash| fold_of(hash, self.folds) == self.left).collect()
         } else {
             Vec::new()
@@ -305,10 +303,11 @@ impl Streamed<'_> {
         let spec = self.map.spec();
         match rows {
             Rows::Sparse(sparse) if spec.is_identity() => {
-                absorb_sparse(sparse, block, job, total);
+                absorb_sparse(self.engine, sparse, block, job, total);
             }
             _ if spec.is_sparse() => {
-                absorb_sparse(&self.map.sparse_features(rows)?.view(), block, job, total);
+                let features = self.map.sparse_features(self.engine, rows)?;
+                absorb_sparse(self.engine, &features.view(), block, job, total);
             }
             _ => {
                 let step = slab(self.map.output_dim());
@@ -335,13 +334,14 @@ impl Streamed<'_> {
         let width = self.map.output_dim();
         let z = memory.sized(rows.count() * width);
         let part = part(width, job.back);
-        let parts = z.par_chunks_mut((part * width).max(1)).enumerate().map(|(p, z)| {
-            let here = rows.slice(p * part..rows.count().min((p + 1) * part));
-            self.map.apply(&here, z);
-            summed(z, width, start + p * part, block, job, coefficients)
+        let mut parts: Vec<_> = z.chunks_mut((part * width).max(1)).map(|z| (z, None)).collect();
+        self.engine.for_each_mut(&mut parts, &|p, (z, found)| {
+            let rows = rows.slice(p * part..rows.count().min((p + 1) * part));
+            self.map.apply(self.engine, &rows, z);
+            *found = Some(summed(self.engine, z, width, start + p * part, block, job, coefficients));
         });
         // In their order.
-        parts.collect::<Vec<Total>>().iter().for_each(|part| total.merge(part));
+        parts.iter().filter_map(|(_, found)| found.as_ref()).for_each(|part| total.merge(part));
     }
 }
 
@@ -362,6 +362,7 @@ pub(crate) fn part_numbers(features: usize, back: usize) -> usize {
 
 /// A block of features that were kept, in the slabs and parts in which they would be made.
 fn absorb_kept<T: Scalar>(
+    engine: &Engine,
     rows: &Rows<'_, T>,
     block: &Block,
     job: &Job<'_>,
@@ -369,20 +370,21 @@ fn absorb_kept<T: Scalar>(
     total: &mut Total,
 ) {
     let dense = match rows {
-        Rows::Sparse(sparse) => return absorb_sparse(sparse, block, job, total),
+        Rows::Sparse(sparse) => return absorb_sparse(engine, sparse, block, job, total),
         Rows::Dense(dense) => dense,
     };
     let (width, part) = (dense.columns(), part(dense.columns(), job.back));
     for start in (0..dense.rows()).step_by(slab(width)) {
         let here = dense.slice(start..dense.rows().min(start + slab(width)));
-        let parts = here.as_slice().par_chunks((part * width).max(1)).enumerate();
-        let parts = parts.map(|(p, z)| summed(z, width, start + p * part, block, job, coefficients));
-        parts.collect::<Vec<Total>>().iter().for_each(|part| total.merge(part));
+        let parts: Vec<&[T]> = here.as_slice().chunks((part * width).max(1)).collect();
+        let summed = |p: usize| summed(engine, parts[p], width, start + p * part, block, job, coefficients);
+        engine.map(parts.len(), &summed).iter().for_each(|part| total.merge(part));
     }
 }
 
 /// What some rows of features, from row `first` of the block on, have to add: a few rows after others, which stay in a cache between the product and its way back.
 fn summed<T: Scalar>(
+    engine: &Engine,
     z: &[T],
     width: usize,
     first: usize,
@@ -395,7 +397,7 @@ fn summed<T: Scalar>(
     let is_few = job.back.max(job.directions.len()) <= FEW && parts(width, job.back) == PARTS;
     let (some, together) = if is_few { (CHUNK, job.back) } else { (z.len() / width.max(1), TOGETHER) };
     for (chunk, z) in z.chunks((some * width).max(1)).enumerate() {
-        add_rows(z, width, first + chunk * some, block, job, coefficients, together, &mut total);
+        add_rows(engine, z, width, first + chunk * some, block, job, coefficients, together, &mut total);
     }
     total
 }
@@ -403,6 +405,7 @@ fn summed<T: Scalar>(
 /// Adds some rows to the sums, so many vectors at once.
 #[expect(clippy::too_many_arguments, reason = "the inside of `summed`")]
 fn add_rows<T: Scalar>(
+    engine: &Engine,
     z: &[T],
     width: usize,
     first: usize,
@@ -412,21 +415,20 @@ fn add_rows<T: Scalar>(
     together: usize,
     total: &mut Total,
 ) {
-    let (isa, count, each) = (Isa::best(), job.directions.len(), job.back + job.plain);
+    let (isa, count, each) = (engine.isa(), job.directions.len(), job.back + job.plain);
     let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
     let mut reach = job.first_reach(rows.count);
-    z.par_chunks((ROUND * width).max(1)).zip(reach.par_chunks_mut((ROUND * count).max(1))).for_each(
-        |(z, reach)| {
-            let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
-            project(isa, rows, width, coefficients, reach);
-        },
-    );
+    engine.for_each_chunk(&mut reach, ROUND * count, &|round, reach| {
+        let z = &z[round * ROUND * width..z.len().min((round + 1) * ROUND * width)];
+        let rows = RowsRef { data: z, count: z.len() / width.max(1), stride: width };
+        project(isa, rows, width, coefficients, reach);
+    });
     let mut values = vec![0.0; rows.count * each];
     for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
         (job.values)(block, first + i, &reach[i * count..(i + 1) * count], values);
     }
     total.add_plain(&values);
-    total.sums.par_chunks_mut((together * width).max(1)).enumerate().for_each(|(k, sums)| {
+    engine.for_each_chunk(&mut total.sums, together * width, &|k, sums| {
         let some = k * together..job.back.min((k + 1) * together);
         let back: Vec<f64> =
             values.chunks_exact(each.max(1)).flat_map(|row| &row[some.clone()]).copied().collect();
@@ -448,10 +450,16 @@ fn add_rows<T: Scalar>(
     }
 }
 
-fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>, total: &mut Total) {
+fn absorb_sparse<T: Scalar>(
+    engine: &Engine,
+    rows: &CsrView<'_, T>,
+    block: &Block,
+    job: &Job<'_>,
+    total: &mut Total,
+) {
     let (count, each) = (job.directions.len(), job.back + job.plain);
     let mut values = vec![0.0; rows.rows() * each];
-    values.par_chunks_mut((ROUND * each).max(1)).enumerate().for_each(|(chunk, values)| {
+    engine.for_each_chunk(&mut values, ROUND * each, &|chunk, values| {
         let mut reach = vec![0.0; count];
         for (i, values) in values.chunks_exact_mut(each.max(1)).enumerate() {
             let i = chunk * ROUND + i;
@@ -467,8 +475,10 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
     total.add_plain(&values);
     let by_column = ByColumn::of(rows);
     for (k, sums) in total.sums.chunks_mut(rows.columns().max(1)).enumerate() {
-        sums.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, sum)| {
-            by_column.column(j).for_each(|(i, z)| *sum += values[i * each + k] * z);
+        engine.for_each_chunk(sums, TILE, &|tile, sums| {
+            for (j, sum) in sums.iter_mut().enumerate() {
+                by_column.column(tile * TILE + j).for_each(|(i, z)| *sum += values[i * each + k] * z);
+            }
         });
     }
     if job.squares {
@@ -476,8 +486,10 @@ fn absorb_sparse<T: Scalar>(rows: &CsrView<'_, T>, block: &Block, job: &Job<'_>,
         let counts = (0..rows.rows()).filter(|&i| block.weights[i] > 0.0);
         total.longest = counts.map(length).fold(total.longest, f64::max);
     }
-    total.squares.par_iter_mut().enumerate().with_min_len(TILE).for_each(|(j, square)| {
-        by_column.column(j).for_each(|(i, z)| *square += block.weights[i] * z * z);
+    engine.for_each_chunk(&mut total.squares, TILE, &|tile, squares| {
+        for (j, square) in squares.iter_mut().enumerate() {
+            by_column.column(tile * TILE + j).for_each(|(i, z)| *square += block.weights[i] * z * z);
+        }
     });
 }
 

@@ -145,8 +145,8 @@ impl Ridge {
                 let check = |part: f64| check((k as f64 + part) / gram.folds() as f64);
                 is_usable
                     .then(|| {
-                        let normal = Normal::new(gram.without(k), self.intercept);
-                        let (solution, _) = normal.factor(lambda, &check)?;
+                        let normal = Normal::new(engine, gram.without(engine, k), self.intercept);
+                        let (solution, _) = normal.factor(engine, lambda, &check)?;
                         let Solution { coefficients: c, mut intercept } = solution;
                         intercept.iter_mut().zip(shift).for_each(|(b, shift)| *b += shift);
                         Ok((Matrix::from_fn(c.columns(), c.rows(), |o, j| c.row(j)[o]), intercept))
@@ -168,7 +168,7 @@ impl Ridge {
     ) -> Result<Calibration> {
         let scored = Scored::of(engine, source, map, models)?;
         let Target::Classes { labels } = source.target() else { return Ok(Calibration::default()) };
-        engine.install(|| scored.calibration(labels.len()))
+        scored.calibration(engine, labels.len())
     }
 }
 
@@ -304,7 +304,7 @@ fn score(engine: &Engine, held: &dyn Source, model: &Model, seed: u64) -> Result
                 return;
             }
             let chosen: Vec<usize> = (0..batch.rows.count()).filter(|&i| batch.weight(i) > 0.0).collect();
-            let hashes = with_rows!(batch.content, rows => hashes(&hash, &rows));
+            let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
             let found = match batch.rows {
                 AnyRows::F32(rows) => of_rows(&quiet, model, picked(&rows, &chosen).view(), batch, &chosen),
                 AnyRows::F64(rows) => of_rows(&quiet, model, picked(&rows, &chosen).view(), batch, &chosen),

@@ -13,13 +13,12 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
+use bochner_simd::Operand;
 
-use super::{dot, product, threads, threads_for, view, view_mut};
+use super::product::{add_product, operand, product, rows};
+use super::{dot, power_of_two};
 use crate::engine::Check;
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// w: wide enough for products at full speed, narrow enough that factoring is cheap.
 const WIDTH: usize = 32;
@@ -42,18 +41,18 @@ pub(crate) struct Band {
 
 impl Band {
     /// Reduces a symmetric matrix.
-    pub(crate) fn new(mut a: Matrix<f64>, check: Check<'_>) -> Result<Band> {
+    pub(crate) fn new(engine: &Engine, mut a: Matrix<f64>, check: Check<'_>) -> Result<Band> {
         let n = a.rows();
         let unit = power_of_two((0..n).map(|i| a.row(i)[i].abs()).fold(0.0, f64::max));
-        a.as_mut_slice()
-            .par_chunks_mut(STRIP * n.max(1))
-            .for_each(|rows| rows.iter_mut().for_each(|x| *x /= unit));
+        engine.for_each_chunk(a.as_mut_slice(), STRIP * n, &|_, rows| {
+            rows.iter_mut().for_each(|x| *x /= unit);
+        });
         let mut factors = Vec::new();
         // A last row below the band would have nothing to be reflected into.
         for start in (0..n.saturating_sub(WIDTH + 1)).step_by(WIDTH) {
             factors.push(reduce_panel(&mut a, start));
             let panel = Panel::of(&a, &factors, factors.len() - 1);
-            update(&mut a, &panel);
+            update(engine, &mut a, &panel);
             check(1.0 - ((n - panel.below) as f64 / n as f64).powi(3))?;
         }
         let lower =
@@ -62,28 +61,34 @@ impl Band {
     }
 
     /// B ← QᵀB.
-    pub(crate) fn rotate(&self, b: &mut Matrix<f64>) {
+    pub(crate) fn rotate(&self, engine: &Engine, b: &mut Matrix<f64>) {
         for k in 0..self.factors.len() {
-            self.reflect(k, b, |t| t.transpose());
+            self.reflect(engine, k, b, |t| t.transposed());
         }
     }
 
     /// B ← QB.
-    pub(crate) fn rotate_back(&self, b: &mut Matrix<f64>) {
+    pub(crate) fn rotate_back(&self, engine: &Engine, b: &mut Matrix<f64>) {
         for k in (0..self.factors.len()).rev() {
-            self.reflect(k, b, |t| t);
+            self.reflect(engine, k, b, |t| t);
         }
     }
 
     /// B ← B − V·side(T)·VᵀB on the rows of panel k.
-    fn reflect(&self, k: usize, b: &mut Matrix<f64>, side: impl Fn(MatRef<'_, f64>) -> MatRef<'_, f64>) {
+    fn reflect(
+        &self,
+        engine: &Engine,
+        k: usize,
+        b: &mut Matrix<f64>,
+        side: impl Fn(Operand<'_>) -> Operand<'_>,
+    ) {
         let panel = Panel::of(&self.reflections, &self.factors, k);
-        let (rows, columns) = (b.rows() - panel.below, b.columns());
-        let v = view(&panel.v);
-        let along = product(v.transpose(), view(b).subrows(panel.below, rows));
-        let turned = product(side(view(panel.t)), view(&along));
-        let rest = view_mut(b).subrows_mut(panel.below, rows);
-        matmul(rest, Accum::Add, v, view(&turned), -1.0, threads_for(rows, columns));
+        let columns = b.columns();
+        let v = operand(&panel.v);
+        let along = product(engine, v.transposed(), operand(b).part(panel.below..b.rows(), 0..columns));
+        let turned = product(engine, side(operand(panel.t)), operand(&along));
+        let below = &mut b.as_mut_slice()[panel.below * columns..];
+        add_product(engine, -1.0, v, operand(&turned), rows(below, columns));
     }
 
     /// (B + λI)⁻¹s for each column s of `sides`; none if B + λI is not positive definite.
@@ -133,12 +138,6 @@ impl Band {
         }
         Some(l)
     }
-}
-
-/// The power of two next to a size; 1 if there is none.
-fn power_of_two(size: f64) -> f64 {
-    let power = libm::exp2(libm::log2(size).round());
-    if power > 0.0 && power.is_finite() { power } else { 1.0 }
 }
 
 /// The reflections of one panel: I − VTVᵀ on the rows from `below` on.
@@ -213,37 +212,32 @@ fn reflection(x: &mut [f64]) -> f64 {
 }
 
 /// A ← A − YVᵀ − VYᵀ on the rows and columns from the panel's `below` on: the strips of the lower triangle.
-fn update(a: &mut Matrix<f64>, panel: &Panel<'_>) {
-    let (n, below, v) = (a.rows(), panel.below, view(&panel.v));
-    let mut y = product(view(&symmetric_product(a, below, &panel.v)), view(panel.t));
-    let inner = product(view(panel.t).transpose(), view(&product(v.transpose(), view(&y))));
-    matmul(view_mut(&mut y), Accum::Add, v, view(&inner), -0.5, threads());
+fn update(engine: &Engine, a: &mut Matrix<f64>, panel: &Panel<'_>) {
+    let (n, below, v, t) = (a.rows(), panel.below, operand(&panel.v), operand(panel.t));
+    let mut y = product(engine, operand(&symmetric_product(engine, a, below, &panel.v)), t);
+    let inner = product(engine, t.transposed(), operand(&product(engine, v.transposed(), operand(&y))));
+    let columns = y.columns();
+    add_product(engine, -0.5, v, operand(&inner), rows(y.as_mut_slice(), columns));
     // Both products at once: [Y V]·[V Y]ᵀ.
     let (left, right) = (beside(&y, &panel.v), beside(&panel.v, &y));
-    let strips = strips(n, below);
-    split(&mut a.as_mut_slice()[below * n..], n, &strips).into_par_iter().zip(&strips).for_each(
-        |(to, strip)| {
-            let (start, end) = (strip.start - below, strip.end - below);
-            let to = MatMut::from_row_major_slice_mut(to, strip.len(), n).subcols_mut(below, end);
-            let (left, right) = (view(&left).subrows(start, end - start), view(&right).subrows(0, end));
-            matmul(to, Accum::Add, left, right.transpose(), -1.0, Par::Seq);
-        },
-    );
+    let rest = a.as_mut_slice().chunks_exact_mut(n).skip(below);
+    let rest = rest.enumerate().map(|(i, row)| &mut row[below..n.min((below + i) / STRIP * STRIP + STRIP)]);
+    add_product(engine, -1.0, operand(&left), operand(&right).transposed(), rest.collect());
 }
 
 /// A·V on the rows and columns from `below` on, of which only the strips of the lower triangle are read.
-fn symmetric_product(a: &Matrix<f64>, below: usize, v: &Matrix<f64>) -> Matrix<f64> {
-    let (rows, count) = (a.rows() - below, v.columns());
+fn symmetric_product(engine: &Engine, a: &Matrix<f64>, below: usize, v: &Matrix<f64>) -> Matrix<f64> {
+    let (rows_left, count) = (a.rows() - below, v.columns());
     let strips = strips(a.rows(), below);
-    let (a, v) = (view(a).submatrix(below, below, rows, rows), view(v));
-    let mut out = Matrix::zeros(rows, count);
-    split(out.as_mut_slice(), count, &strips).into_par_iter().zip(&strips).for_each(|(to, strip)| {
+    let all = below..a.rows();
+    let (a, v) = (operand(a).part(all.clone(), all), operand(v));
+    let mut out = Matrix::zeros(rows_left, count);
+    engine.for_each_mut(&mut split(out.as_mut_slice(), count, &strips), &|s, to| {
+        let strip = &strips[s];
         let (start, end) = (strip.start - below, strip.end - below);
-        let mut to = MatMut::from_row_major_slice_mut(to, end - start, count);
-        let left = a.submatrix(start, 0, end - start, end);
-        matmul(to.as_mut(), Accum::Replace, left, v.subrows(0, end), 1.0, Par::Seq);
-        let under = a.submatrix(end, start, rows - end, end - start);
-        matmul(to, Accum::Add, under.transpose(), v.subrows(end, rows - end), 1.0, Par::Seq);
+        add_product(engine, 1.0, a.part(start..end, 0..end), v.part(0..end, 0..count), rows(to, count));
+        let under = a.part(end..rows_left, start..end).transposed();
+        add_product(engine, 1.0, under, v.part(end..rows_left, 0..count), rows(to, count));
     });
     out
 }
@@ -287,7 +281,7 @@ mod tests {
     const SIZES: [usize; 10] = [1, 2, 32, 33, 34, 35, 64, 66, 131, 330];
 
     fn band(a: &Matrix<f64>) -> Band {
-        Band::new(a.clone(), &|_| Ok(())).unwrap()
+        Band::new(&Engine::default(), a.clone(), &|_| Ok(())).unwrap()
     }
 
     #[test]
@@ -301,9 +295,9 @@ mod tests {
             };
             let b = Matrix::from_fn(n, n, entry);
             let mut turned = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
-            form.rotate(&mut turned); // Qᵀ
-            let mut back = multiply(&b, &turned);
-            form.rotate_back(&mut back); // QBQᵀ
+            form.rotate(&Engine::default(), &mut turned); // Qᵀ
+            let mut back = multiply(&Engine::default(), &b, &turned);
+            form.rotate_back(&Engine::default(), &mut back); // QBQᵀ
             assert_close(back.as_slice(), a.as_slice(), Absolute(1e-11 * n as f64));
         }
     }
@@ -316,10 +310,10 @@ mod tests {
             for lambda in [0.0, 1e-3, 50.0] {
                 let mut shifted = a.clone();
                 (0..n).for_each(|i| shifted.row_mut(i)[i] += lambda);
-                let mut sides = multiply(&shifted, &x);
-                form.rotate(&mut sides);
+                let mut sides = multiply(&Engine::default(), &shifted, &x);
+                form.rotate(&Engine::default(), &mut sides);
                 let mut solved = form.solve(lambda, &sides).unwrap();
-                form.rotate_back(&mut solved);
+                form.rotate_back(&Engine::default(), &mut solved);
                 assert_close(solved.as_slice(), x.as_slice(), Absolute(1e-8));
             }
             assert!(form.solve(-1e9, &x).is_none());
@@ -333,9 +327,9 @@ mod tests {
         let solved = |scale: f64| {
             let form = band(&Matrix::from_fn(131, 131, |i, j| a.row(i)[j] * scale));
             let mut x = x.clone();
-            form.rotate(&mut x);
+            form.rotate(&Engine::default(), &mut x);
             let mut x = form.solve(0.1 * scale, &x).unwrap();
-            form.rotate_back(&mut x);
+            form.rotate_back(&Engine::default(), &mut x);
             x.as_slice().iter().map(|x| x * scale).collect::<Vec<f64>>()
         };
         for power in [-600, -500, 500, 600] {
@@ -355,12 +349,12 @@ mod tests {
     fn threads_do_not_change_bits() {
         for (n, columns) in [(67, 1), (300, 1), (515, 7)] {
             let (a, x) = (symmetric(n, 3), Matrix::new(n, columns, normals(n, columns, 4)).unwrap());
-            let [one, two, seven] = on_threads(|| {
+            let [one, two, seven] = on_threads(|engine| {
                 let form = band(&a);
                 let mut x = x.clone();
-                form.rotate(&mut x);
+                form.rotate(engine, &mut x);
                 let mut x = form.solve(0.1, &x).unwrap();
-                form.rotate_back(&mut x);
+                form.rotate_back(engine, &mut x);
                 x.as_slice().to_vec()
             });
             assert_same_bits(&one, &two);
@@ -370,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_work_can_be_stopped_between_panels() {
-        let stopped = Band::new(symmetric(200, 1), &stop_after(3));
+        let stopped = Band::new(&Engine::default(), symmetric(200, 1), &stop_after(3));
         assert!(matches!(stopped, Err(crate::Error::Interrupted)));
     }
 }

@@ -6,21 +6,34 @@
 
 use std::ops::Range;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::linalg::{cholesky::llt::factor, triangular_solve};
-use faer::{Accum, Par};
-use rayon::prelude::*;
+use bochner_simd::{Operand, Triangle, add_rows, row_products, transpose};
 
-use super::{dot, threads, view, view_mut};
+use super::dot;
+use super::product::{add_product, operand, rows, share, split_columns};
+use super::triangular::{solve_lower, solve_lower_transposed};
 use crate::engine::Check;
-use crate::{Error, Matrix, Result};
+use crate::{Engine, Error, Matrix, Result};
 
 /// Columns of a panel.
 const PANEL: usize = 128;
 
+/// Columns of an inverse that are found at once: zeros above the diagonal are multiplied within so many. A multiple of every register tile.
+const COLUMNS: usize = 72;
+
+/// Columns that are factored entry by entry.
+const CORNER: usize = 32;
+
 /// Entries of a right side that a thread takes at once.
 const SHARE: usize = 256;
+
+/// Right sides that are solved one after the other.
+const FEW: usize = 4;
+
+/// Rows that are read once for all of those.
+const TOGETHER: usize = 32;
+
+/// Rows below a panel that a thread takes at once: a multiple of every register tile.
+const STRIP: usize = 96;
 
 /// The Cholesky factor of a symmetric matrix A = LLᵀ.
 pub(crate) struct Cholesky {
@@ -29,13 +42,14 @@ pub(crate) struct Cholesky {
 
 impl Cholesky {
     /// Factors A, of which the lower triangle is read.
-    pub(crate) fn new(mut a: Matrix<f64>, check: Check<'_>) -> Result<Self> {
-        Cholesky::factor(&mut a, check)?;
+    pub(crate) fn new(engine: &Engine, mut a: Matrix<f64>, check: Check<'_>) -> Result<Self> {
+        Cholesky::factor(engine, &mut a, check)?;
         Ok(Cholesky { lower: a })
     }
 
     /// Factors A + shift·I for the first shift of a growing row for which that is positive definite; where none is, the error of the last. Both triangles are read: the upper one is what is left of A where a factor fails.
     pub(crate) fn shifted(
+        engine: &Engine,
         mut a: Matrix<f64>,
         shifts: impl IntoIterator<Item = f64>,
         check: Check<'_>,
@@ -48,7 +62,7 @@ impl Cholesky {
                 (0..a.rows()).for_each(|i| (0..i).for_each(|j| a.row_mut(i)[j] = a.row(j)[i]));
             }
             diagonal.iter().enumerate().for_each(|(i, entry)| a.row_mut(i)[i] = entry + shift);
-            match Cholesky::factor(&mut a, check) {
+            match Cholesky::factor(engine, &mut a, check) {
                 Ok(()) => return Ok(Cholesky { lower: a }),
                 Err(error @ Error::NotPositiveDefinite { .. }) => failed = Some(error),
                 Err(error) => return Err(error),
@@ -57,94 +71,80 @@ impl Cholesky {
         Err(failed.unwrap_or(Error::NotPositiveDefinite { index: 0, size: a.rows() }))
     }
 
-    /// Writes L over the lower triangle of A; what lies above stays, since rows are what is contiguous (faer would write there if columns were).
-    fn factor(a: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
+    /// Writes L over the lower triangle of A; what lies above stays.
+    fn factor(engine: &Engine, a: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
         let n = a.rows();
-        let mut memory =
-            MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(PANEL, Par::Seq, Default::default()));
+        let mut memory = Vec::new();
         for start in (0..n).step_by(PANEL) {
             let width = PANEL.min(n - start);
-            let rest = view_mut(a).submatrix_mut(start, start, n - start, n - start);
-            let (mut corner, _, mut below, rest) = rest.split_at_mut(width, width);
-            factor::cholesky_in_place(
-                corner.as_mut(),
-                Default::default(),
-                Par::Seq,
-                MemStack::new(&mut memory),
-                Default::default(),
-            )
-            .map_err(|error| {
-                let factor::LltError::NonPositivePivot { index } = error;
-                Error::NotPositiveDefinite { index: start + index, size: n }
-            })?;
-            if below.nrows() > 0 {
-                let transposed = below.as_mut().transpose_mut();
-                triangular_solve::solve_lower_triangular_in_place(corner.as_ref(), transposed, Par::Seq);
-                matmul(
-                    rest,
-                    BlockStructure::TriangularLower,
-                    Accum::Add,
-                    below.as_ref(),
-                    BlockStructure::Rectangular,
-                    below.as_ref().transpose(),
-                    BlockStructure::Rectangular,
-                    -1.0,
-                    threads(),
-                );
-            }
+            let rest = a.as_mut_slice().chunks_exact_mut(n).skip(start);
+            eliminate(engine, rest.map(|row| &mut row[start..]).collect(), width, &mut memory)
+                .map_err(|index| Error::NotPositiveDefinite { index: start + index, size: n })?;
             check(cubic(start + width, n))?;
         }
         Ok(())
     }
 
     /// A⁻¹B.
-    pub(crate) fn solve(&self, mut b: Matrix<f64>) -> Matrix<f64> {
-        if b.columns() == 1 {
-            self.solve_one(b.as_mut_slice());
-            return b;
+    pub(crate) fn solve(&self, engine: &Engine, mut b: Matrix<f64>) -> Matrix<f64> {
+        let (n, columns) = (b.rows(), b.columns());
+        if columns <= FEW {
+            let mut sides = Matrix::from_fn(columns, n, |c, i| b.row(i)[c]);
+            self.solve_few(engine, &mut sides);
+            return Matrix::from_fn(n, columns, |i, c| sides.row(c)[i]);
         }
-        let (lower, par) = (view(&self.lower), threads());
-        triangular_solve::solve_lower_triangular_in_place(lower, view_mut(&mut b), par);
-        triangular_solve::solve_upper_triangular_in_place(lower.transpose(), view_mut(&mut b), par);
+        let lower = operand(&self.lower);
+        solve_lower(engine, lower, b.as_mut_slice(), columns);
+        solve_lower_transposed(engine, lower, b.as_mut_slice(), columns);
         b
     }
 
-    /// A⁻¹b, panel by panel: what a panel has found is taken off all that is left, which threads share. (A single right side takes a way through faer whose bits depend on the number of threads.)
-    fn solve_one(&self, b: &mut [f64]) {
-        let n = self.lower.rows();
-        debug_assert_eq!(b.len(), n, "one entry a row");
+    /// A⁻¹b for each row b of a few, panel by panel: what a panel has found is taken off all that is left, which threads share. Memory
+    /// is read in long runs, once for all b.
+    fn solve_few(&self, engine: &Engine, sides: &mut Matrix<f64>) {
+        let (n, lower) = (self.lower.rows(), operand(&self.lower));
+        debug_assert_eq!(sides.columns(), n, "one entry a row");
         let l = |i: usize, columns: Range<usize>| &self.lower.row(i)[columns];
         for start in (0..n).step_by(PANEL) {
             let end = n.min(start + PANEL);
-            let (done, left) = b.split_at_mut(end);
-            for i in start..end {
-                done[i] = (done[i] - dot(l(i, start..i), &done[start..i])) / l(i, i..i + 1)[0];
+            let split = rows(sides.as_mut_slice(), n).into_iter().map(|b| b.split_at_mut(end));
+            let (mut found, left): (Vec<_>, Vec<_>) = split.unzip();
+            for b in &mut found {
+                for i in start..end {
+                    b[i] = (b[i] - dot(l(i, start..i), &b[start..i])) / l(i, i..i + 1)[0];
+                }
             }
-            let found = &done[start..];
-            left.par_iter_mut().enumerate().with_min_len(SHARE).for_each(|(i, b)| {
-                *b -= dot(l(end + i, start..end), found);
+            let tasks = split_columns(left, n - end, SHARE).into_iter().enumerate().collect();
+            share(engine, tasks, |(part, left): (usize, Vec<&mut [f64]>)| {
+                subtract_rows(engine, lower.part(end..n, start..end), part * SHARE, &found, start, left);
             });
         }
         for start in (0..n).step_by(PANEL).rev() {
             let end = n.min(start + PANEL);
-            for i in (start..end).rev() {
-                b[i] /= l(i, i..i + 1)[0];
-                let (left, found) = b.split_at_mut(i);
-                left[start..].iter_mut().zip(l(i, start..i)).for_each(|(b, l)| *b -= l * found[0]);
+            let split = rows(sides.as_mut_slice(), n).into_iter().map(|b| b.split_at_mut(start));
+            let (left, mut found): (Vec<_>, Vec<_>) = split.unzip();
+            for b in &mut found {
+                for i in (start..end).rev() {
+                    b[i - start] /= l(i, i..i + 1)[0];
+                    let (left, found) = b.split_at_mut(i - start);
+                    left.iter_mut().zip(l(i, start..i)).for_each(|(b, l)| *b -= l * found[0]);
+                }
             }
-            let (left, found) = b.split_at_mut(start);
-            left.par_chunks_mut(SHARE).enumerate().for_each(|(chunk, left)| {
-                let columns = chunk * SHARE..chunk * SHARE + left.len();
-                for (i, found) in (start..end).zip(&*found) {
-                    left.iter_mut().zip(l(i, columns.clone())).for_each(|(b, l)| *b -= l * found);
+            let factors: Vec<Vec<f64>> =
+                found.iter().map(|b| b[..end - start].iter().map(|b| -b).collect()).collect();
+            let tasks = split_columns(left, start, SHARE).into_iter().enumerate().collect();
+            share(engine, tasks, |(part, left): (usize, Vec<&mut [f64]>)| {
+                for (factors, b) in factors.iter().zip(left) {
+                    let columns = part * SHARE..part * SHARE + b.len();
+                    add_rows(engine.isa(), lower.part(start..end, columns), factors, b);
                 }
             });
         }
     }
 
     /// tr (A − λI)A⁻¹ = n − λ·tr A⁻¹.
-    pub(crate) fn degrees_of_freedom(&self, lambda: f64, check: Check<'_>) -> Result<f64> {
-        Ok((self.lower.rows() as f64 - lambda * self.trace_of_inverse(check)?).max(0.0))
+    pub(crate) fn degrees_of_freedom(&self, engine: &Engine, lambda: f64, check: Check<'_>) -> Result<f64> {
+        Ok((self.lower.rows() as f64 - lambda * self.trace_of_inverse(engine, check)?).max(0.0))
     }
 
     /// L, row after row, without the zeros above the diagonal.
@@ -153,19 +153,99 @@ impl Cholesky {
     }
 
     /// tr A⁻¹ = ‖L⁻¹‖².
-    pub(crate) fn trace_of_inverse(&self, check: Check<'_>) -> Result<f64> {
+    pub(crate) fn trace_of_inverse(&self, engine: &Engine, check: Check<'_>) -> Result<f64> {
         let mut trace = 0.0;
-        inverse_columns(&self.lower, check, |_, columns| {
+        inverse_columns(engine, &self.lower, check, |_, columns| {
             trace += columns.as_slice().iter().map(|x| x * x).sum::<f64>();
         })?;
         Ok(trace)
     }
 }
 
+/// The first `width` columns of a Cholesky factor, and what they leave of the other columns: in place, for the lower triangle of
+/// `a`. Fails with the index of a pivot that is not positive.
+fn eliminate(
+    engine: &Engine,
+    mut a: Vec<&mut [f64]>,
+    width: usize,
+    memory: &mut Vec<f64>,
+) -> std::result::Result<(), usize> {
+    let (corner, below) = a.split_at_mut(width);
+    if width <= CORNER {
+        factor_corner(corner)?;
+    } else {
+        for first in (0..width).step_by(CORNER) {
+            let inner = corner[first..].iter_mut().map(|row| &mut row[first..width]).collect();
+            eliminate(engine, inner, CORNER.min(width - first), memory).map_err(|index| first + index)?;
+        }
+    }
+    if below.is_empty() {
+        return Ok(());
+    }
+    let corner = Matrix::from_fn(width, width, |i, j| corner[i][j]);
+    let triangle = Triangle::new(engine.isa(), operand(&corner));
+    // Z = L₁₁⁻¹A₂₁ᵀ, so that vectors run along the rows of A.
+    let count = below.len();
+    memory.resize(memory.len().max(width * count), 0.0);
+    let z = &mut memory[..width * count];
+    let strips = split_columns(rows(z, count), count, STRIP);
+    share(engine, strips.into_iter().zip(below.chunks_mut(STRIP)).collect(), |(mut z, below)| {
+        let from: Vec<&[f64]> = below.iter().map(|row| &row[..width]).collect();
+        transpose(engine.isa(), &from, &mut z);
+        triangle.solve(&mut z);
+        let from: Vec<&[f64]> = z.iter().map(|row| &**row).collect();
+        let mut to: Vec<&mut [f64]> = below.iter_mut().map(|row| &mut row[..width]).collect();
+        transpose(engine.isa(), &from, &mut to);
+    });
+    let z = Operand::new(z, width, count, count);
+    let rest = below.iter_mut().enumerate().map(|(i, row)| &mut row[width..=width + i]);
+    add_product(engine, -1.0, z.transposed(), z, rest.collect());
+    Ok(())
+}
+
+/// Takes (rows of L)·(what was found from `start` on) off the entries of each side that stand in those rows, from row `first` on.
+fn subtract_rows(
+    engine: &Engine,
+    l: Operand<'_>,
+    first: usize,
+    found: &[&mut [f64]],
+    start: usize,
+    mut left: Vec<&mut [f64]>,
+) {
+    let mut along = [0.0; TOGETHER];
+    let count = left.first().map_or(0, |b| b.len());
+    for at in (0..count).step_by(TOGETHER) {
+        let end = count.min(at + TOGETHER);
+        let l = l.part(first + at..first + end, 0..l.columns());
+        for (b, found) in left.iter_mut().zip(found) {
+            let along = &mut along[..end - at];
+            row_products(engine.isa(), l, &found[start..], along);
+            b[at..end].iter_mut().zip(along).for_each(|(b, along)| *b -= *along);
+        }
+    }
+}
+
+/// L of a small matrix, row after row.
+fn factor_corner(a: &mut [&mut [f64]]) -> std::result::Result<(), usize> {
+    for i in 0..a.len() {
+        let (before, from) = a.split_at_mut(i);
+        let row = &mut *from[0];
+        for (j, other) in before.iter().enumerate() {
+            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        }
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        if !(pivot > 0.0) {
+            return Err(i);
+        }
+        row[i] = pivot.sqrt();
+    }
+    Ok(())
+}
+
 /// L⁻¹ of a lower triangular matrix, zeros above.
-pub(crate) fn lower_inverse(lower: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
+pub(crate) fn lower_inverse(engine: &Engine, lower: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
     let mut inverse = Matrix::zeros(lower.rows(), lower.rows());
-    inverse_columns(lower, check, |start, columns| {
+    inverse_columns(engine, lower, check, |start, columns| {
         for i in 0..columns.rows() {
             inverse.row_mut(start + i)[start..start + columns.columns()].copy_from_slice(columns.row(i));
         }
@@ -175,20 +255,16 @@ pub(crate) fn lower_inverse(lower: &Matrix<f64>, check: Check<'_>) -> Result<Mat
 
 /// Some columns of L⁻¹ after others: `take(start, columns)` gets the rows from `start` on of the columns from `start` on.
 fn inverse_columns(
+    engine: &Engine,
     lower: &Matrix<f64>,
     check: Check<'_>,
     mut take: impl FnMut(usize, &Matrix<f64>),
 ) -> Result<()> {
     let n = lower.rows();
-    for start in (0..n).step_by(PANEL) {
-        // Two columns at least: see `Cholesky::solve`.
-        let (width, rows) = (PANEL.min(n - start), n - start);
-        let mut columns = Matrix::from_fn(rows, width.max(2), |i, j| if i == j { 1.0 } else { 0.0 });
-        let triangle = view(lower).submatrix(start, start, rows, rows);
-        triangular_solve::solve_lower_triangular_in_place(triangle, view_mut(&mut columns), threads());
-        if width < 2 {
-            columns = Matrix::from_fn(rows, width, |i, j| columns.row(i)[j]);
-        }
+    for start in (0..n).step_by(COLUMNS) {
+        let (width, rows) = (COLUMNS.min(n - start), n - start);
+        let mut columns = Matrix::from_fn(rows, width, |i, j| if i == j { 1.0 } else { 0.0 });
+        solve_lower(engine, operand(lower).part(start..n, start..n), columns.as_mut_slice(), width);
         take(start, &columns);
         check(cubic(start + width, n))?;
     }
@@ -202,8 +278,8 @@ fn cubic(done: usize, n: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::multiply;
     use super::super::tests::{on_threads, stop_after, symmetric};
-    use super::super::{multiply, view};
     use super::*;
     use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals};
 
@@ -212,29 +288,41 @@ mod tests {
         for n in [1, 2, 7, 129, 300] {
             let a = symmetric(n, 3);
             let x = Matrix::new(n, 2, normals(n, 2, 4)).unwrap();
-            let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
-            assert_close(cholesky.solve(multiply(&a, &x)).as_slice(), x.as_slice(), Absolute(1e-8));
+            let cholesky = Cholesky::new(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
+            assert_close(
+                cholesky.solve(&Engine::default(), multiply(&Engine::default(), &a, &x)).as_slice(),
+                x.as_slice(),
+                Absolute(1e-8),
+            );
             let (values, _) = bochner_testkit::symmetric_eigen(a.as_slice(), n);
             let trace: f64 = values.iter().map(|v| 1.0 / v).sum();
             assert_close(
-                &[cholesky.trace_of_inverse(&|_| Ok(())).unwrap()],
+                &[cholesky.trace_of_inverse(&Engine::default(), &|_| Ok(())).unwrap()],
                 &[trace],
                 Absolute(1e-8 * trace),
             );
             let mut lower = cholesky.lower.clone();
             (0..n).for_each(|i| lower.row_mut(i)[i + 1..].fill(0.0));
-            let unit = multiply(&lower, &lower_inverse(&lower, &|_| Ok(())).unwrap());
+            let unit = multiply(
+                &Engine::default(),
+                &lower,
+                &lower_inverse(&Engine::default(), &lower, &|_| Ok(())).unwrap(),
+            );
             let identity = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
             assert_close(unit.as_slice(), identity.as_slice(), Absolute(1e-9));
         }
     }
 
     #[test]
-    fn one_right_side_is_solved_panel_by_panel() {
-        for n in [1, 5, 128, 129, 700] {
-            let (a, x) = (symmetric(n, 3), Matrix::new(n, 1, normals(n, 1, 6)).unwrap());
-            let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
-            assert_close(cholesky.solve(multiply(&a, &x)).as_slice(), x.as_slice(), Absolute(1e-8));
+    fn sides_are_solved_few_at_a_time_or_all_at_once() {
+        for (n, columns) in [1, 5, 128, 129, 700].into_iter().flat_map(|n| [1, 2, 8, 9, 30].map(|c| (n, c))) {
+            let (a, x) = (symmetric(n, 3), Matrix::new(n, columns, normals(n, columns, 6)).unwrap());
+            let cholesky = Cholesky::new(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
+            assert_close(
+                cholesky.solve(&Engine::default(), multiply(&Engine::default(), &a, &x)).as_slice(),
+                x.as_slice(),
+                Absolute(1e-8),
+            );
         }
     }
 
@@ -247,12 +335,12 @@ mod tests {
         let (values, _) = bochner_testkit::symmetric_eigen(a.as_slice(), n);
         let least = -values.iter().copied().fold(f64::INFINITY, f64::min);
         let shifts = [0.0, 0.5 * least, 0.9 * least, 1.5 * least, 2.0 * least];
-        let made = Cholesky::shifted(a.clone(), shifts, &|_| Ok(())).unwrap();
+        let made = Cholesky::shifted(&Engine::default(), a.clone(), shifts, &|_| Ok(())).unwrap();
         (0..n).for_each(|i| a.row_mut(i)[i] += 1.5 * least);
-        let directly = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
+        let directly = Cholesky::new(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
         assert_same_bits(&made.packed(), &directly.packed());
         (0..n).for_each(|i| a.row_mut(i)[i] -= 1.5 * least);
-        let result = Cholesky::shifted(a, [0.0, 0.5 * least], &|_| Ok(()));
+        let result = Cholesky::shifted(&Engine::default(), a, [0.0, 0.5 * least], &|_| Ok(()));
         assert!(matches!(result, Err(Error::NotPositiveDefinite { size: 300, .. })));
     }
 
@@ -262,7 +350,7 @@ mod tests {
             let a = Matrix::from_fn(201, 201, |i, j| {
                 f64::from(u8::from(i == j)) * if i == bad { -1.0 } else { 1.0 }
             });
-            let result = Cholesky::new(a, &|_| Ok(()));
+            let result = Cholesky::new(&Engine::default(), a, &|_| Ok(()));
             assert!(matches!(result, Err(Error::NotPositiveDefinite { index, size: 201 }) if index == bad));
         }
     }
@@ -272,11 +360,11 @@ mod tests {
         for n in [130, 1100] {
             let (a, b) = (symmetric(n, 3), Matrix::new(n, 1, normals(n, 1, 5)).unwrap());
             let two = Matrix::new(n, 2, normals(n, 2, 7)).unwrap();
-            let [one, two, seven] = on_threads(|| {
-                let cholesky = Cholesky::new(a.clone(), &|_| Ok(())).unwrap();
-                let mut bits = cholesky.solve(b.clone()).as_slice().to_vec();
-                bits.extend(cholesky.solve(two.clone()).as_slice());
-                bits.extend(lower_inverse(&cholesky.lower, &|_| Ok(())).unwrap().as_slice());
+            let [one, two, seven] = on_threads(|engine| {
+                let cholesky = Cholesky::new(engine, a.clone(), &|_| Ok(())).unwrap();
+                let mut bits = cholesky.solve(engine, b.clone()).as_slice().to_vec();
+                bits.extend(cholesky.solve(engine, two.clone()).as_slice());
+                bits.extend(lower_inverse(engine, &cholesky.lower, &|_| Ok(())).unwrap().as_slice());
                 bits
             });
             assert_same_bits(&one, &two);
@@ -287,9 +375,15 @@ mod tests {
     #[test]
     fn the_work_can_be_stopped_between_panels() {
         let a = symmetric(400, 1);
-        assert!(matches!(Cholesky::new(a.clone(), &stop_after(2)), Err(Error::Interrupted)));
-        let cholesky = Cholesky::new(a, &stop_after(4)).unwrap();
-        assert!(matches!(cholesky.trace_of_inverse(&stop_after(3)), Err(Error::Interrupted)));
-        assert!(view(&cholesky.lower).nrows() == 400);
+        assert!(matches!(
+            Cholesky::new(&Engine::default(), a.clone(), &stop_after(2)),
+            Err(Error::Interrupted)
+        ));
+        let cholesky = Cholesky::new(&Engine::default(), a, &stop_after(4)).unwrap();
+        assert!(matches!(
+            cholesky.trace_of_inverse(&Engine::default(), &stop_after(3)),
+            Err(Error::Interrupted)
+        ));
+        assert!(cholesky.lower.rows() == 400);
     }
 }

@@ -7,27 +7,31 @@
 //! Y is a sum over rows, like M, of r·d numbers in place of d².
 
 use super::{multiply, symmetric_eigen};
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// A part of the largest eigenvalue below which there is nothing but rounding.
 const NOTHING: f64 = 1e-11;
 
 /// Eigenvalues in descending order, and one row for each eigenvector, its largest entry positive, by T and MT; as many as are there.
-pub(crate) fn sketched_eigen(tests: &Matrix<f64>, products: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+pub(crate) fn sketched_eigen(
+    engine: &Engine,
+    tests: &Matrix<f64>,
+    products: &Matrix<f64>,
+) -> Result<(Vec<f64>, Matrix<f64>)> {
     let (d, r) = (tests.rows(), tests.columns());
-    let core = multiply(&transposed(tests), products);
+    let core = multiply(engine, &transposed(tests), products);
     let core = Matrix::from_fn(r, r, |i, j| 0.5 * (core.row(i)[j] + core.row(j)[i]));
-    let (values, vectors) = symmetric_eigen(&core)?;
+    let (values, vectors) = symmetric_eigen(engine, &core)?;
     let known = above(&values);
     if known == 0 {
         return Ok((Vec::new(), Matrix::zeros(0, d)));
     }
     let scaled = Matrix::from_fn(r, known, |i, k| vectors.row(k)[i] / values[k].sqrt());
-    let factor = multiply(products, &scaled);
-    let (values, vectors) = symmetric_eigen(&multiply(&transposed(&factor), &factor))?;
+    let factor = multiply(engine, products, &scaled);
+    let (values, vectors) = symmetric_eigen(engine, &multiply(engine, &transposed(&factor), &factor))?;
     let known = above(&values);
     let scaled = Matrix::from_fn(factor.columns(), known, |i, k| vectors.row(k)[i] / values[k].sqrt());
-    let vectors = transposed(&multiply(&factor, &scaled));
+    let vectors = transposed(&multiply(engine, &factor, &scaled));
     let signs: Vec<f64> = (0..known).map(|k| largest(vectors.row(k)).signum()).collect();
     let signed = |k: usize, j: usize| signs[k] * vectors.row(k)[j];
     Ok((values[..known].to_vec(), Matrix::from_fn(known, d, signed)))
@@ -61,9 +65,11 @@ mod tests {
             let b = Matrix::new(d, rank, normals(d, rank, 3)).unwrap();
             let m = Matrix::from_fn(d, d, |i, j| b.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum());
             let tests = Matrix::new(d, r, normals(d, r, 4)).unwrap();
-            let (values, vectors) = sketched_eigen(&tests, &multiply(&m, &tests)).unwrap();
+            let (values, vectors) =
+                sketched_eigen(&Engine::default(), &tests, &multiply(&Engine::default(), &m, &tests))
+                    .unwrap();
             assert_eq!(values.len(), rank);
-            let (expected, known) = symmetric_eigen(&m).unwrap();
+            let (expected, known) = symmetric_eigen(&Engine::default(), &m).unwrap();
             assert_close(&values, &expected[..rank], Relative(1e-9));
             for k in 0..rank {
                 for l in 0..rank {

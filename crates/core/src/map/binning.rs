@@ -19,8 +19,7 @@
 
 use std::ops::Range;
 
-use bochner_simd::{CELL_PRIME, Grids as PackedGrids, Isa, cells};
-use rayon::prelude::*;
+use bochner_simd::{CELL_PRIME, Grids as PackedGrids, cells};
 
 use super::fourier::Ask;
 use super::lookup::Lookup;
@@ -29,7 +28,7 @@ use crate::engine::Check;
 use crate::kernel::{GridLaw, Pitch, Spectrum};
 use crate::random::{Draws, Stream};
 use crate::stat::CellSets;
-use crate::{Csr, Error, Kernel, Result, Rows, Scalar};
+use crate::{Csr, Engine, Error, Kernel, Result, Rows, Scalar};
 
 /// Grids, and what their cells are called.
 #[derive(Clone, Debug)]
@@ -100,6 +99,7 @@ pub(super) fn validate(kernel: &Kernel, bins: Bins, grids: usize) -> Result<()> 
 impl Grids {
     /// Draws `count` grids: grid g is a function of (seed, g), so that fewer grids are the first of more.
     pub(crate) fn draw(
+        engine: &Engine,
         law: &GridLaw,
         count: usize,
         seed: u64,
@@ -121,7 +121,7 @@ impl Grids {
             }
             check((g + 1) as f64 / count as f64)?;
         }
-        let packed = PackedGrids::pack(directions, count, |g, j| drawn[g * directions + j]);
+        let packed = PackedGrids::pack(directions, count, &|g, j| drawn[g * directions + j]);
         let origin = |g| {
             let sum: u64 = (0..directions).map(|j| u64::from(packed.term(g, j, 0.0))).sum();
             (sum % u64::from(CELL_PRIME)) as u32
@@ -133,7 +133,7 @@ impl Grids {
             let spectrum = Spectrum { mass: law.mass, law: waves.clone() };
             let ask =
                 Ask { form: FourierForm::Pairs, draw: FrequencyDraw::Independent, features: 2 * count, seed };
-            Fourier::build(&spectrum, ask, input_dim, check)
+            Fourier::build(engine, &spectrum, ask, input_dim, check)
         });
         Ok(Grids {
             packed,
@@ -157,18 +157,18 @@ impl Grids {
     }
 
     /// The hashes of the cells of some rows: row i's at `out[i·P..]`.
-    pub(crate) fn hashes<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [u32]) {
+    pub(crate) fn hashes<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [u32]) {
         if let Some(columns) = &self.columns {
             let chosen = (0..rows.count())
                 .flat_map(|i| columns.iter().map(move |&j| rows.entry(i, j)))
                 .collect::<Vec<f64>>();
-            return cells(Isa::best(), &chosen, &self.packed, out);
+            return cells(engine.isa(), &chosen, &self.packed, out);
         }
         match rows {
             Rows::Dense(dense) => {
                 let mut double = Vec::with_capacity(rows.count() * rows.columns());
                 (0..rows.count()).for_each(|i| double.extend(dense.row(i).iter().map(|x| x.to_f64())));
-                cells(Isa::best(), &double, &self.packed, out);
+                cells(engine.isa(), &double, &self.packed, out);
             }
             Rows::Sparse(_) => {
                 for (i, out) in out.chunks_exact_mut(self.count().max(1)).enumerate() {
@@ -271,20 +271,22 @@ impl Binning {
     }
 
     /// z(x) of each row, sparse.
-    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
+    pub(super) fn apply_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Csr<T> {
         let hashes = vec![0; rows.count() * self.grids.count()];
-        let bins = self.named(hashes, |range, hashes| self.grids.hashes(&rows.slice(range), hashes));
-        self.with_waves(bins, rows)
+        let bins = self.named(engine, hashes, &|range, hashes| {
+            self.grids.hashes(engine, &rows.slice(range), hashes);
+        });
+        self.with_waves(engine, bins, rows)
     }
 
     /// The features of rows, given the bins that they are in.
-    pub(super) fn with_waves<T: Scalar>(&self, bins: Csr<T>, rows: &Rows<'_, T>) -> Csr<T> {
+    pub(super) fn with_waves<T: Scalar>(&self, engine: &Engine, bins: Csr<T>, rows: &Rows<'_, T>) -> Csr<T> {
         let Some(waves) = &self.grids.waves else { return bins };
         let width = 2 * self.grids.count();
         let mut features = Csr::empty(self.output_dim());
         let mut values = vec![T::default(); width];
         for i in 0..rows.count() {
-            waves.apply(&rows.slice(i..i + 1), &mut values, width, false);
+            waves.apply(engine, &rows.slice(i..i + 1), &mut values, width, false);
             let (indices, signs) = bins.view().row(i);
             features.push_row(indices.iter().zip(signs).flat_map(|(&bin, sign)| {
                 let g = self.grid_of(bin);
@@ -307,8 +309,9 @@ impl Binning {
     /// As [`Binning::apply_sparse`], of rows whose hashes are there, or are written piece by piece before they are looked at.
     pub(super) fn named<T: Scalar>(
         &self,
+        engine: &Engine,
         hashes: Vec<u32>,
-        write: impl Fn(Range<usize>, &mut [u32]) + Sync,
+        write: &(dyn Fn(Range<usize>, &mut [u32]) + Sync),
     ) -> Csr<T> {
         let count = self.grids.count();
         let n = hashes.len() / count;
@@ -316,18 +319,15 @@ impl Binning {
         // share them: the system clears a page when it is first touched.
         let (mut indices, mut values) = (hashes, vec![T::default(); n * count]);
         let mut lengths = vec![0usize; n];
-        indices
-            .par_chunks_mut(PIECE * count)
-            .zip(values.par_chunks_mut(PIECE * count))
-            .zip(lengths.par_chunks_mut(PIECE))
-            .enumerate()
-            .for_each(|(p, ((indices, values), lengths))| {
-                write(p * PIECE..n.min((p + 1) * PIECE), indices);
-                let rows = indices.chunks_exact_mut(count).zip(values.chunks_exact_mut(count));
-                for ((indices, values), length) in rows.zip(lengths) {
-                    *length = self.name(indices, values);
-                }
-            });
+        let parts = indices.chunks_mut(PIECE * count).zip(values.chunks_mut(PIECE * count));
+        let mut parts: Vec<_> = parts.zip(lengths.chunks_mut(PIECE)).collect();
+        engine.for_each_mut(&mut parts, &|p, ((indices, values), lengths)| {
+            write(p * PIECE..n.min((p + 1) * PIECE), indices);
+            let rows = indices.chunks_exact_mut(count).zip(values.chunks_exact_mut(count));
+            for ((indices, values), length) in rows.zip(lengths.iter_mut()) {
+                *length = self.name(indices, values);
+            }
+        });
         let mut starts = Vec::with_capacity(n + 1);
         starts.push(0);
         for (i, length) in lengths.into_iter().enumerate() {
@@ -358,14 +358,14 @@ impl Binning {
     }
 
     /// z(x) of row i, with its zeros, at `out[i·stride..]`.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         let (count, features) = (self.grids.count(), self.output_dim());
         let value = T::from_f64(self.grids.scale * (1.0 / count as f64).sqrt());
         let mut hashes = vec![0; rows.count() * count];
-        self.grids.hashes(rows, &mut hashes);
+        self.grids.hashes(engine, rows, &mut hashes);
         let mut waves = vec![T::default(); self.grids.waves.as_ref().map_or(0, |_| rows.count() * 2 * count)];
         if let Some(fourier) = &self.grids.waves {
-            fourier.apply(rows, &mut waves, 2 * count, false);
+            fourier.apply(engine, rows, &mut waves, 2 * count, false);
         }
         for (i, (row, out)) in hashes.chunks_exact(count).zip(out.chunks_mut(stride)).enumerate() {
             out[..features].fill(T::default());

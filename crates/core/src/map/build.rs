@@ -17,10 +17,11 @@ use super::{Binning, Fourier, FrequencyDraw, Grids, Projection};
 use crate::engine::Check;
 use crate::kernel::{RowFactor, columns_of};
 use crate::random::{Draws, Stream};
-use crate::{Error, Kernel, Result};
+use crate::{Engine, Error, Kernel, Result};
 
 /// Builds the parts of a recipe.
 pub(super) struct Builder<'a> {
+    engine: &'a Engine,
     columns: usize,
     seed: u64,
     /// Parts that have drawn so far.
@@ -29,8 +30,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(columns: usize, seed: u64, check: Check<'a>) -> Self {
-        Builder { columns, seed, drawn: 0, check }
+    pub(super) fn new(engine: &'a Engine, columns: usize, seed: u64, check: Check<'a>) -> Self {
+        Builder { engine, columns, seed, drawn: 0, check }
     }
 
     /// The seed of the next part that draws.
@@ -71,14 +72,21 @@ impl<'a> Builder<'a> {
             How::Fourier { form, draw } => {
                 let spectrum = recipe.kernel.spectrum().ok_or_else(|| wrong(recipe))?;
                 let ask = Ask { form: *form, draw: *draw, features, seed: self.next_seed() };
-                Part::Fourier(Fourier::build(&spectrum, ask, columns, self.check)?)
+                Part::Fourier(Fourier::build(self.engine, &spectrum, ask, columns, self.check)?)
             }
             How::Homogeneous { steps } => Part::Homogeneous(
                 Homogeneous::new(&recipe.kernel, columns, *steps).ok_or_else(|| wrong(recipe))?,
             ),
             How::Hinges => {
                 let Kernel::ArcCosine { order } = recipe.kernel else { return Err(wrong(recipe)) };
-                Part::Hinges(Hinges::build(order, features, columns, self.next_seed(), self.check)?)
+                Part::Hinges(Hinges::build(
+                    self.engine,
+                    order,
+                    features,
+                    columns,
+                    self.next_seed(),
+                    self.check,
+                )?)
             }
             How::Subsets => Part::Subsets(Subsets::new(features, columns, self.next_seed())),
             How::Sketch { sketch } => {
@@ -101,19 +109,20 @@ impl<'a> Builder<'a> {
                 let law = recipe.kernel.grid_law(columns).ok_or_else(|| wrong(recipe))?;
                 let count = features / (width * law.outputs());
                 Part::Grids(Box::new(Binning::hashed(
-                    Grids::draw(&law, count, self.next_seed(), columns, self.check)?,
+                    Grids::draw(self.engine, &law, count, self.next_seed(), columns, self.check)?,
                     *width,
                 )))
             }
             How::Projected(inner) => {
                 let inner = self.part(inner)?;
                 let shape = (features, inner.output_dim());
-                let projection = Projector::build(Projection::Signs, shape, self.next_seed(), self.check)?;
+                let projection =
+                    Projector::build(self.engine, Projection::Signs, shape, self.next_seed(), self.check)?;
                 nested(inner, Part::Projection(projection))
             }
             How::Projection { how } => {
                 let shape = (features, columns);
-                Part::Projection(Projector::build(*how, shape, self.next_seed(), self.check)?)
+                Part::Projection(Projector::build(self.engine, *how, shape, self.next_seed(), self.check)?)
             }
             How::OfDistance { form, part: inner } => {
                 let Kernel::ExponentialChi2 { gamma } = recipe.kernel else { return Err(wrong(recipe)) };
@@ -123,12 +132,13 @@ impl<'a> Builder<'a> {
                     Kernel::gaussian((0.5 / gamma).sqrt()).spectrum().ok_or_else(|| wrong(recipe))?;
                 let ask =
                     Ask { form: *form, draw: FrequencyDraw::Orthogonal, features, seed: self.next_seed() };
-                let outer = Fourier::build(&spectrum, ask, inner.output_dim(), self.check)?;
+                let outer = Fourier::build(self.engine, &spectrum, ask, inner.output_dim(), self.check)?;
                 nested(inner, Part::Fourier(outer))
             }
             How::Positive(inner) => {
                 let inner = self.part(inner)?;
-                let outer = Positive::build(features, inner.output_dim(), self.next_seed(), self.check)?;
+                let outer =
+                    Positive::build(self.engine, features, inner.output_dim(), self.next_seed(), self.check)?;
                 nested(inner, Part::Positive(outer))
             }
             How::Join(parts) => Part::Join(self.parts(parts)?),

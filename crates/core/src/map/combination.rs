@@ -11,7 +11,7 @@
 
 use super::monomial::Monomials;
 use crate::random::Hashed;
-use crate::{Csr, Kernel, Result, Rows, Scalar};
+use crate::{Csr, Engine, Kernel, Result, Rows, Scalar};
 
 /// Products of 1 to `degree` columns.
 #[derive(Clone, Debug)]
@@ -116,8 +116,7 @@ impl Combinations {
     }
 
     /// The features that are not zero.
-    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
-        use rayon::prelude::*;
+    pub(super) fn apply_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Csr<T> {
         /// Rows of one piece of work.
         const PIECE: usize = 64;
         let piece = |p: usize| {
@@ -137,7 +136,7 @@ impl Combinations {
             }
             features
         };
-        let pieces: Vec<Csr<T>> = (0..rows.count().div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        let pieces = engine.map(rows.count().div_ceil(PIECE), &piece);
         let mut features = Csr::empty(self.features);
         pieces.iter().for_each(|piece| features.append(piece));
         features
@@ -231,7 +230,7 @@ mod tests {
     fn zeros_are_not_formed() {
         let dense = Matrix::new(2, 4, vec![2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0, 7.0]).unwrap();
         let all = Combinations::all(4, 2, false);
-        let sparse = all.apply_sparse(&Rows::from(&dense));
+        let sparse = all.apply_sparse(&Engine::default(), &Rows::from(&dense));
         assert_eq!(sparse.view().row(0), (&[0, 2, 5][..], &[2.0, 3.0, 6.0][..]));
         assert_eq!(sparse.view().row(1), (&[2, 3, 9][..], &[5.0, 7.0, 35.0][..]));
         let mut out = vec![9.0; 20];

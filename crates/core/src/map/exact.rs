@@ -9,13 +9,13 @@
 //! z(x)·z(y) = k(x, y): nothing is approximated, but for the last, the Gaussian's series cut after degree r: |k̂ − k| ≤ (‖u‖‖v‖)^(r+1)/(r+1)!·e^(−(‖u‖² + ‖v‖²)/2 + ‖u‖‖v‖), below
 //! (‖u‖‖v‖)^(r+1)/(r+1)! everywhere. The tests show both.
 
-use bochner_simd::{Apply, Isa, Panels};
+use bochner_simd::{Apply, Panels};
 
 use super::combination::Combinations;
 use super::monomial::Monomials;
 use super::{Packed, prepared};
 use crate::kernel::{Width, apply};
-use crate::{Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Engine, Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A finite map.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl Exact {
         }
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         let each = |out: &mut [T], write: &mut dyn FnMut(usize, &mut [T])| {
             out.chunks_mut(stride)
                 .enumerate()
@@ -136,8 +136,8 @@ impl Exact {
             Exact::Constant => each(out, &mut |_, out| out[0] = T::from_f64(1.0)),
             Exact::Identity(_) => each(out, &mut |i, out| rows.densify(i, out)),
             Exact::Lift { factor, packed } => {
-                let panels = packed.get(|| {
-                    Panels::pack(Isa::best(), factor.columns(), factor.rows(), |i, column: &mut [T]| {
+                let panels = packed.get(engine.isa(), || {
+                    Panels::pack(engine.isa(), factor.columns(), factor.rows(), &mut |i, column: &mut [T]| {
                         column.iter_mut().zip(factor.row(i)).for_each(|(to, &b)| *to = T::from_f64(b));
                     })
                 });

@@ -16,9 +16,6 @@ mod frequencies;
 
 use std::f64::consts::TAU;
 
-use bochner_simd::{Apply, Isa, Panels, Structured};
-use rayon::prelude::*;
-
 use self::frequencies::{
     BLOCKS_A_ROTATION, FEWEST_PADDED, FEWEST_TURNED, Hadamard, Rotated, apply_structured, apply_turned,
     independent, orthogonal, quasi,
@@ -28,7 +25,8 @@ use super::{Family, FourierForm, FrequencyDraw, Packed, PerPrecision};
 use crate::engine::Check;
 use crate::kernel::{Mixing, Place, Spectrum, apply};
 use crate::random::{Draws, Stream};
-use crate::{Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Engine, Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
+use bochner_simd::{Apply, Panels, Structured};
 
 /// Frequencies and offsets, in turns.
 #[derive(Clone, Debug)]
@@ -127,7 +125,13 @@ fn not_shift_invariant(kernel: &Kernel) -> &Kernel {
 
 impl Fourier {
     /// Draws the frequencies of a law for rows of `input_dim` columns.
-    pub(super) fn build(spectrum: &Spectrum, ask: Ask, input_dim: usize, check: Check<'_>) -> Result<Self> {
+    pub(super) fn build(
+        engine: &Engine,
+        spectrum: &Spectrum,
+        ask: Ask,
+        input_dim: usize,
+        check: Check<'_>,
+    ) -> Result<Self> {
         let Ask { form, draw, features, seed } = ask;
         let count = form.frequencies(features);
         let mut used = vec![false; input_dim];
@@ -149,7 +153,7 @@ impl Fourier {
         };
         let frequencies = match (draw, in_order(spectrum, &columns)) {
             (FrequencyDraw::Orthogonal, Some((mixing, place))) => {
-                dense(orthogonal(seed, count, dim, (mixing, &place), check)?)
+                dense(orthogonal(engine, seed, count, dim, (mixing, &place), check)?)
             }
             (FrequencyDraw::Structured, Some((mixing, place))) => {
                 enough(
@@ -168,11 +172,11 @@ impl Fourier {
                     "turned",
                     "padded to fewer than 32, its blocks are too much alike, and no faster",
                 )?;
-                let drawn = Hadamard::turned(seed, count, dim, (mixing, &place), check)?;
+                let drawn = Hadamard::turned(engine, seed, count, dim, (mixing, &place), check)?;
                 Frequencies::Structured { drawn, cast: PerPrecision::default() }
             }
-            (FrequencyDraw::Quasi, _) => drawn(quasi(seed, count, input_dim, &spectrum.law, check)?),
-            _ => drawn(independent(seed, count, input_dim, &spectrum.law, check)?),
+            (FrequencyDraw::Quasi, _) => drawn(quasi(engine, seed, count, input_dim, &spectrum.law, check)?),
+            _ => drawn(independent(engine, seed, count, input_dim, &spectrum.law, check)?),
         };
         let offsets = match form {
             FourierForm::Pairs => Vec::new(),
@@ -215,48 +219,55 @@ impl Fourier {
     /// z(x) of row i at `out[i·stride..]`.
     ///
     /// `stream` writes past the caches: for features that are not read again soon.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize, stream: bool) {
+    pub(super) fn apply<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+        stride: usize,
+        stream: bool,
+    ) {
         let prepared = self.prepared(rows);
         let rows = &prepared.as_ref().map_or(*rows, OwnedRows::view);
         let count = self.count() as f64;
         let last = Rotated::default();
-        let exact = |i: usize, j: usize| self.phase(rows, i, j, &last);
+        let exact = |i: usize, j: usize| self.phase(engine, rows, i, j, &last);
         if self.offsets.is_empty() {
             let scale = T::from_f64(self.scale * (1.0 / count).sqrt());
-            self.sums(rows, &Apply::Pairs { scale, exact: &exact, stream }, out, stride);
+            self.sums(engine, rows, &Apply::Pairs { scale, exact: &exact, stream }, out, stride);
         } else {
             let scale = T::from_f64(self.scale * (2.0 / count).sqrt());
             let offsets: Vec<T> = self.offsets.iter().map(|&b| T::from_f64(b)).collect();
-            self.sums(rows, &Apply::Offset { scale, offsets: &offsets, exact: &exact }, out, stride);
+            self.sums(engine, rows, &Apply::Offset { scale, offsets: &offsets, exact: &exact }, out, stride);
         }
     }
 
     /// Phases of rows in turns, one for each frequency: those of another width are these, divided by the ratio of the widths.
-    pub(super) fn turns(&self, rows: &Rows<'_, f64>) -> Matrix<f64> {
+    pub(super) fn turns(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Matrix<f64> {
         /// Rows that one thread looks at.
         const PIECE: usize = 64;
         let count = self.count();
         let mut turns = Matrix::zeros(rows.count(), count);
-        turns.as_mut_slice().par_chunks_mut((PIECE * count).max(1)).enumerate().for_each(|(piece, out)| {
+        engine.for_each_chunk(turns.as_mut_slice(), PIECE * count, &|piece, out| {
             let start = piece * PIECE;
             let rows = rows.slice(start..rows.count().min(start + PIECE));
             let prepared = self.prepared(&rows);
-            self.sums(&prepared.as_ref().map_or(rows, OwnedRows::view), &Apply::Product, out, count);
+            self.sums(engine, &prepared.as_ref().map_or(rows, OwnedRows::view), &Apply::Product, out, count);
         });
         turns
     }
 
     /// ∂z/∂phase of each feature: that of (cos, sin) is (−sin, cos).
-    pub(super) fn slopes(&self, rows: &Rows<'_, f64>) -> Matrix<f64> {
+    pub(super) fn slopes(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Matrix<f64> {
         let mut slopes = Matrix::zeros(rows.count(), self.output_dim());
         if self.offsets.is_empty() {
-            self.apply(rows, slopes.as_mut_slice(), self.output_dim().max(1), false);
+            self.apply(engine, rows, slopes.as_mut_slice(), self.output_dim().max(1), false);
             for pair in slopes.as_mut_slice().chunks_exact_mut(2) {
                 (pair[0], pair[1]) = (-pair[1], pair[0]);
             }
         } else {
             let scale = self.scale * (2.0 / self.count() as f64).sqrt();
-            let turns = self.turns(rows);
+            let turns = self.turns(engine, rows);
             for i in 0..rows.count() {
                 let phases = turns.row(i).iter().zip(&self.offsets);
                 slopes.row_mut(i).iter_mut().zip(phases).for_each(|(slope, (t, b))| {
@@ -277,15 +288,22 @@ impl Fourier {
         super::prepared(rows, self.columns.as_deref(), factors)
     }
 
-    fn sums<T: Scalar>(&self, rows: &Rows<'_, T>, what: &Apply<'_, T>, out: &mut [T], stride: usize) {
+    fn sums<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        what: &Apply<'_, T>,
+        out: &mut [T],
+        stride: usize,
+    ) {
         match &self.frequencies {
             Frequencies::Dense { rows: frequencies, packed } => {
-                let panels = packed.get(|| {
+                let panels = packed.get(engine.isa(), || {
                     Panels::pack(
-                        Isa::best(),
+                        engine.isa(),
                         frequencies.columns(),
                         frequencies.rows(),
-                        |j, column: &mut [T]| {
+                        &mut |j, column: &mut [T]| {
                             for (to, &w) in column.iter_mut().zip(frequencies.row(j)) {
                                 *to = T::from_f64(w);
                             }
@@ -295,14 +313,14 @@ impl Fourier {
                 apply(rows, panels, what, out, stride);
             }
             Frequencies::Structured { drawn, cast } => {
-                let cast = cast.get(|| {
+                let cast = cast.get(engine.isa(), || {
                     let round = |numbers: &[f64]| numbers.iter().map(|&x| T::from_f64(x)).collect::<Vec<T>>();
                     let pack = |rotation: &Matrix<f64>| {
                         Panels::pack(
-                            Isa::best(),
+                            engine.isa(),
                             rotation.rows(),
                             rotation.columns(),
-                            |j, column: &mut [T]| {
+                            &mut |j, column: &mut [T]| {
                                 column
                                     .iter_mut()
                                     .enumerate()
@@ -316,22 +334,29 @@ impl Fourier {
                 let Hadamard { padded, rounds, .. } = *drawn;
                 let frequencies = Structured { padded, rounds, signs: &cast.signs, lengths: &cast.lengths };
                 if cast.rotations.is_empty() {
-                    apply_structured(rows, &frequencies, what, out, stride);
+                    apply_structured(engine, rows, &frequencies, what, out, stride);
                 } else {
-                    apply_turned(rows, &cast.rotations, &frequencies, what, out, stride);
+                    apply_turned(engine, rows, &cast.rotations, &frequencies, what, out, stride);
                 }
             }
         }
     }
 
     /// The phase of row i and frequency j in f64, for those too large for the precision of the rows.
-    fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Rotated) -> f64 {
+    fn phase<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        i: usize,
+        j: usize,
+        last: &Rotated,
+    ) -> f64 {
         match &self.frequencies {
             Frequencies::Dense { rows: frequencies, .. } => {
                 let w = frequencies.row(j);
                 rows.entries(i).map(|(k, x)| x.to_f64() * w[k as usize]).sum()
             }
-            Frequencies::Structured { drawn, .. } => drawn.phase(rows, i, j, last),
+            Frequencies::Structured { drawn, .. } => drawn.phase(engine, rows, i, j, last),
         }
     }
 }
@@ -398,9 +423,15 @@ pub(super) fn auto_draw(mixing: Mixing, columns: usize, frequencies: usize) -> F
 }
 
 /// Normal vectors, orthogonal within blocks: one row for each.
-pub(super) fn normals(seed: u64, count: usize, columns: usize, check: Check<'_>) -> Result<Matrix<f64>> {
+pub(super) fn normals(
+    engine: &Engine,
+    seed: u64,
+    count: usize,
+    columns: usize,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
     let place = Place { columns: None, width: 1.0.into() };
-    orthogonal(seed, count, columns, (Mixing::None, &place), check)
+    orthogonal(engine, seed, count, columns, (Mixing::None, &place), check)
 }
 
 /// The mixing and the place of an isotropic law, its widths in the order of the columns that it looks at.
@@ -433,11 +464,18 @@ mod tests {
         ] {
             let map = |sigma: f64| {
                 let ask = Ask { form: FourierForm::Pairs, draw, features: 30, seed: 5 };
-                Fourier::build(&Kernel::gaussian(sigma).spectrum().unwrap(), ask, 40, &|_| Ok(())).unwrap()
+                Fourier::build(
+                    &Engine::default(),
+                    &Kernel::gaussian(sigma).spectrum().unwrap(),
+                    ask,
+                    40,
+                    &|_| Ok(()),
+                )
+                .unwrap()
             };
-            let turns = map(2.0).turns(&Rows::from(&x));
+            let turns = map(2.0).turns(&Engine::default(), &Rows::from(&x));
             let mut features = Matrix::zeros(100, 30);
-            map(0.6).apply(&Rows::from(&x), features.as_mut_slice(), 30, false);
+            map(0.6).apply(&Engine::default(), &Rows::from(&x), features.as_mut_slice(), 30, false);
             for i in 0..100 {
                 for (j, t) in turns.row(i).iter().enumerate() {
                     let (sin, cos) = (TAU * t * 2.0 / 0.6).sin_cos();
@@ -464,15 +502,22 @@ mod tests {
             seed: 5,
         };
         let map = |form| {
-            Fourier::build(&Kernel::gaussian(0.5).spectrum().unwrap(), ask(form), d, &|_| Ok(())).unwrap()
+            Fourier::build(
+                &Engine::default(),
+                &Kernel::gaussian(0.5).spectrum().unwrap(),
+                ask(form),
+                d,
+                &|_| Ok(()),
+            )
+            .unwrap()
         };
         let pairs = map(FourierForm::Pairs);
         let Frequencies::Structured { drawn, .. } = &pairs.frequencies else { panic!("not turned") };
         assert_eq!((drawn.rotations.len(), drawn.padded), (3, 32));
-        let turns = pairs.turns(&Rows::from(&x));
+        let turns = pairs.turns(&Engine::default(), &Rows::from(&x));
         for i in 0..n {
             for j in 0..count {
-                let exact = pairs.phase(&Rows::from(&x), i, j, &Rotated::default());
+                let exact = pairs.phase(&Engine::default(), &Rows::from(&x), i, j, &Rotated::default());
                 assert!((turns.row(i)[j] - exact).abs() < 1e-12, "{i} {j}");
             }
         }
@@ -487,8 +532,8 @@ mod tests {
             let map = map(form);
             let width = map.output_dim();
             let (mut single, mut double) = (Matrix::<f32>::zeros(n, width), Matrix::<f64>::zeros(n, width));
-            map.apply(&Rows::from(&far), single.as_mut_slice(), width, false);
-            map.apply(&Rows::from(&wide), double.as_mut_slice(), width, false);
+            map.apply(&Engine::default(), &Rows::from(&far), single.as_mut_slice(), width, false);
+            map.apply(&Engine::default(), &Rows::from(&wide), double.as_mut_slice(), width, false);
             let worst = single.as_slice().iter().zip(double.as_slice());
             let worst = worst.map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
             // Typical phases are some 2,000 turns, and are sums of such: those below 1,024 are good to 1e-3 of a turn or so.
@@ -501,9 +546,13 @@ mod tests {
     fn turned_blocks_are_orthogonal_matrices() {
         let d = 32;
         let ask = Ask { form: FourierForm::Offset, draw: FrequencyDraw::Turned, features: 3 * d, seed: 2 };
-        let map = Fourier::build(&Kernel::gaussian(1.0).spectrum().unwrap(), ask, d, &|_| Ok(())).unwrap();
+        let map =
+            Fourier::build(&Engine::default(), &Kernel::gaussian(1.0).spectrum().unwrap(), ask, d, &|_| {
+                Ok(())
+            })
+            .unwrap();
         let unit = Matrix::from_fn(d, d, |i, j| if i == j { 1.0 } else { 0.0 });
-        let turns = map.turns(&Rows::from(&unit)); // entry (k, j) is entry k of frequency j
+        let turns = map.turns(&Engine::default(), &Rows::from(&unit)); // entry (k, j) is entry k of frequency j
         let inner = |a: usize, b: usize| (0..d).map(|k| turns.row(k)[a] * turns.row(k)[b]).sum::<f64>();
         let cosine = |a: usize, b: usize| inner(a, b) / (inner(a, a) * inner(b, b)).sqrt();
         for a in 0..d {
@@ -557,7 +606,8 @@ mod tests {
                 let kernel = if draw == FrequencyDraw::Independent { &kernel } else { &single };
                 let build = |features| {
                     let ask = Ask { form, draw, features, seed: 11 };
-                    Fourier::build(&kernel.spectrum().unwrap(), ask, 50, &|_| Ok(())).unwrap()
+                    Fourier::build(&Engine::default(), &kernel.spectrum().unwrap(), ask, 50, &|_| Ok(()))
+                        .unwrap()
                 };
                 let (small, large) = (build(128), build(256));
                 for (small, large) in small.regenerated().into_iter().zip(large.regenerated()) {

@@ -9,15 +9,13 @@
 
 use std::f64::consts::TAU;
 
-use rayon::prelude::*;
-
 use super::exact::Exact;
 use super::fourier::Fourier;
 use super::landmarks::Landmarks;
 use super::{Map, Part, State};
 use crate::kernel::Width;
 use crate::linalg::multiply;
-use crate::{Csr, Error, Kernel, Matrix, Result, Rows};
+use crate::{Csr, Engine, Error, Kernel, Matrix, Result, Rows};
 
 /// Rows whose kernel values a thread makes at once.
 const CHUNK: usize = 64;
@@ -25,9 +23,10 @@ const CHUNK: usize = 64;
 impl Map {
     /// ∇f of each row, one matrix for each output: rows × columns. `coefficients` are outputs × features.
     ///
-    /// Fourier features, landmarks, exact linear features, and sums of these. Rows have the map's columns and are finite; runs on the threads of the current pool.
+    /// Fourier features, landmarks, exact linear features, and sums of these. Rows have the map's columns and are finite.
     pub(crate) fn gradients(
         &self,
+        engine: &Engine,
         rows: &Rows<'_, f64>,
         coefficients: &Matrix<f64>,
     ) -> Result<Vec<Matrix<f64>>> {
@@ -35,9 +34,9 @@ impl Map {
         let zero = || Matrix::zeros(rows.count(), self.input_dim());
         let mut out: Vec<Matrix<f64>> = (0..coefficients.rows()).map(|_| zero()).collect();
         match self.state() {
-            State::Part(part) => part.add_gradients(rows, coefficients, 0, 1.0, &mut out),
+            State::Part(part) => part.add_gradients(engine, rows, coefficients, 0, 1.0, &mut out),
             State::Landmarks(landmarks) => {
-                landmarks.add_gradients(&self.spec().kernel, rows, coefficients, &mut out);
+                landmarks.add_gradients(engine, &self.spec().kernel, rows, coefficients, &mut out);
             }
             State::Binning(_) => {}
         }
@@ -84,6 +83,7 @@ impl Part {
     /// Adds factor·Σ cⱼ∇zⱼ over the features of this part, whose coefficients are those from `start` on.
     fn add_gradients(
         &self,
+        engine: &Engine,
         rows: &Rows<'_, f64>,
         coefficients: &Matrix<f64>,
         start: usize,
@@ -91,7 +91,7 @@ impl Part {
         out: &mut [Matrix<f64>],
     ) {
         match self {
-            Part::Fourier(fourier) => fourier.add_gradients(rows, coefficients, start, factor, out),
+            Part::Fourier(fourier) => fourier.add_gradients(engine, rows, coefficients, start, factor, out),
             Part::Exact(Exact::Identity(columns)) => {
                 constant(coefficients, out, |c, j| factor * c[start + j], *columns);
             }
@@ -105,7 +105,7 @@ impl Part {
                 let chosen = rows.chosen(columns);
                 let zero = || Matrix::zeros(rows.count(), columns.len());
                 let mut inner: Vec<Matrix<f64>> = (0..out.len()).map(|_| zero()).collect();
-                part.add_gradients(&chosen.view(), coefficients, start, factor, &mut inner);
+                part.add_gradients(engine, &chosen.view(), coefficients, start, factor, &mut inner);
                 for (out, inner) in out.iter_mut().zip(&inner) {
                     for i in 0..rows.count() {
                         columns.iter().zip(inner.row(i)).for_each(|(&j, g)| out.row_mut(i)[j] += g);
@@ -113,12 +113,12 @@ impl Part {
                 }
             }
             Part::Scale { factor: own, part } => {
-                part.add_gradients(rows, coefficients, start, factor * own, out);
+                part.add_gradients(engine, rows, coefficients, start, factor * own, out);
             }
             Part::Join(parts) => {
                 let mut start = start;
                 for part in parts {
-                    part.add_gradients(rows, coefficients, start, factor, out);
+                    part.add_gradients(engine, rows, coefficients, start, factor, out);
                     start += part.output_dim();
                 }
             }
@@ -144,6 +144,7 @@ fn constant(
 impl Fourier {
     fn add_gradients(
         &self,
+        engine: &Engine,
         rows: &Rows<'_, f64>,
         coefficients: &Matrix<f64>,
         start: usize,
@@ -153,14 +154,14 @@ impl Fourier {
         // Phases are linear in the row: those of the unit rows are the frequencies, dense or structured.
         let mut unit = Csr::empty(rows.columns());
         (0..rows.columns()).for_each(|j| unit.push_row([(j as u32, 1.0)]));
-        let turns = self.turns(&Rows::from(&unit));
+        let turns = self.turns(engine, &Rows::from(&unit));
         let frequencies = Matrix::from_fn(turns.columns(), turns.rows(), |k, j| TAU * turns.row(j)[k]);
-        let slopes = self.slopes(rows);
+        let slopes = self.slopes(engine, rows);
         let count = turns.columns();
         for (o, out) in out.iter_mut().enumerate() {
             let c = &coefficients.row(o)[start..start + self.output_dim()];
             let mut along = Matrix::zeros(rows.count(), count);
-            along.as_mut_slice().par_chunks_mut(count.max(1)).enumerate().for_each(|(i, along)| {
+            engine.for_each_chunk(along.as_mut_slice(), count, &|i, along| {
                 // As many features as slopes, pair by pair where there are pairs.
                 let each = self.output_dim() / count.max(1);
                 let terms = c.chunks_exact(each).zip(slopes.row(i).chunks_exact(each));
@@ -168,7 +169,7 @@ impl Fourier {
                     *along = factor * c.iter().zip(slope).map(|(c, s)| c * s).sum::<f64>();
                 });
             });
-            let gradients = multiply(&along, &frequencies);
+            let gradients = multiply(engine, &along, &frequencies);
             out.as_mut_slice().iter_mut().zip(gradients.as_slice()).for_each(|(to, g)| *to += g);
         }
     }
@@ -177,6 +178,7 @@ impl Fourier {
 impl Landmarks {
     fn add_gradients(
         &self,
+        engine: &Engine,
         kernel: &Kernel,
         rows: &Rows<'_, f64>,
         coefficients: &Matrix<f64>,
@@ -191,7 +193,7 @@ impl Landmarks {
             })
             .collect();
         if let Kernel::Gaussian { sigma: Width::One(sigma) } = kernel {
-            return self.add_gaussian_gradients(kernel, *sigma, rows, &weights, out);
+            return self.add_gaussian_gradients(engine, kernel, *sigma, rows, &weights, out);
         }
         let of_row = |i: usize| {
             let (mut x, mut slope) = (vec![0.0; columns], vec![0.0; columns]);
@@ -206,7 +208,7 @@ impl Landmarks {
             }
             sums
         };
-        let sums: Vec<Vec<f64>> = (0..rows.count()).into_par_iter().map(of_row).collect();
+        let sums = engine.map(rows.count(), &of_row);
         for (i, sums) in sums.iter().enumerate() {
             for (out, sum) in out.iter_mut().zip(sums.chunks_exact(columns.max(1))) {
                 out.row_mut(i).iter_mut().zip(sum).for_each(|(to, g)| *to += g);
@@ -218,6 +220,7 @@ impl Landmarks {
     /// column that is constant has no slope at all.
     fn add_gaussian_gradients(
         &self,
+        engine: &Engine,
         kernel: &Kernel,
         sigma: f64,
         rows: &Rows<'_, f64>,
@@ -227,16 +230,16 @@ impl Landmarks {
         let (count, columns) = (rows.count(), rows.columns());
         let mut values = Matrix::zeros(count, self.rows().rows());
         let width = values.columns().max(1);
-        values.as_mut_slice().par_chunks_mut(CHUNK * width).enumerate().for_each(|(at, out)| {
-            self.fill_values(kernel, &rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
+        engine.for_each_chunk(values.as_mut_slice(), CHUNK * width, &|at, out| {
+            self.fill_values(engine, kernel, &rows.slice(at * CHUNK..count.min((at + 1) * CHUNK)), out);
         });
         let (landmarks, first) = (self.rows(), self.rows().row(0));
         let seen = Matrix::from_fn(landmarks.rows(), columns, |j, k| landmarks.row(j)[k] - first[k]);
         for (weights, out) in weights.iter().zip(out) {
             let each = |i: usize, j: usize| weights[j] * values.row(i)[j] / (sigma * sigma);
             let betas = Matrix::from_fn(count, width, each);
-            let towards = multiply(&betas, &seen);
-            let add = |(i, to): (usize, &mut [f64])| {
+            let towards = multiply(engine, &betas, &seen);
+            let add = |i: usize, to: &mut [f64]| {
                 let sum: f64 = betas.row(i).iter().sum();
                 let mut x = vec![0.0; columns];
                 rows.densify(i, &mut x);
@@ -244,7 +247,7 @@ impl Landmarks {
                     *to += towards - sum * (x - first);
                 }
             };
-            out.as_mut_slice().par_chunks_mut(columns.max(1)).enumerate().for_each(add);
+            engine.for_each_chunk(out.as_mut_slice(), columns, &add);
         }
     }
 }

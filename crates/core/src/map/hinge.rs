@@ -5,13 +5,13 @@
 //! ```
 //! Directions are orthogonal within blocks of d, each w by itself normal. For n = 2 the products have heavy tails: normalise the kernel where lengths vary. Cho & Saul (2009).
 
-use bochner_simd::{Apply, HingeOrder, Isa, Panels};
+use bochner_simd::{Apply, HingeOrder, Panels};
 
 use super::Packed;
 use super::fourier::normals;
 use crate::engine::Check;
 use crate::kernel::apply;
-use crate::{Matrix, Result, Rows, Scalar};
+use crate::{Engine, Matrix, Result, Rows, Scalar};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hinges {
@@ -23,13 +23,18 @@ pub(crate) struct Hinges {
 
 impl Hinges {
     pub(super) fn build(
+        engine: &Engine,
         order: u32,
         features: usize,
         columns: usize,
         seed: u64,
         check: Check<'_>,
     ) -> Result<Hinges> {
-        Ok(Hinges { weights: normals(seed, features, columns, check)?, order, packed: Packed::default() })
+        Ok(Hinges {
+            weights: normals(engine, seed, features, columns, check)?,
+            order,
+            packed: Packed::default(),
+        })
     }
 
     pub(super) fn output_dim(&self) -> usize {
@@ -40,8 +45,8 @@ impl Hinges {
         self.weights.as_slice()
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
-        let panels = self.packed.get(|| pack(&self.weights));
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+        let panels = self.packed.get(engine.isa(), || pack(engine, &self.weights));
         let scale = T::from_f64((2.0 / self.output_dim() as f64).sqrt());
         let order = [HingeOrder::Step, HingeOrder::Linear, HingeOrder::Square][self.order as usize];
         apply(rows, panels, &Apply::Hinge { order, scale }, out, stride);
@@ -49,8 +54,8 @@ impl Hinges {
 }
 
 /// A matrix's rows as the columns of a product.
-pub(super) fn pack<T: Scalar>(matrix: &Matrix<f64>) -> Panels<T> {
-    Panels::pack(Isa::best(), matrix.columns(), matrix.rows(), |i, column: &mut [T]| {
+pub(super) fn pack<T: Scalar>(engine: &Engine, matrix: &Matrix<f64>) -> Panels<T> {
+    Panels::pack(engine.isa(), matrix.columns(), matrix.rows(), &mut |i, column: &mut [T]| {
         column.iter_mut().zip(matrix.row(i)).for_each(|(to, &w)| *to = T::from_f64(w));
     })
 }

@@ -8,9 +8,9 @@
 //! The integral sampled at 0, ±L, …, ±rL: 2r + 1 features a column. The sum is periodic in λ with period 2π/L, so that entries of very different size are the worst; their
 //! √(xy) is small against x + y, though, and against (x + y)/2 the error is at most [`Homogeneous::error`]. Vedaldi & Zisserman (2012).
 
-use bochner_simd::{Isa, homogeneous};
+use bochner_simd::homogeneous;
 
-use crate::{Kernel, Rows, Scalar};
+use crate::{Engine, Kernel, Rows, Scalar};
 
 /// The map of an additive kernel.
 #[derive(Clone, Debug)]
@@ -105,11 +105,11 @@ impl Homogeneous {
         })
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         let mut row = vec![T::default(); self.columns];
         for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
             rows.densify(i, &mut row);
-            homogeneous(Isa::best(), &row, self.step, &self.weights, &mut out[..self.output_dim()]);
+            homogeneous(engine.isa(), &row, self.step, &self.weights, &mut out[..self.output_dim()]);
         }
     }
 }

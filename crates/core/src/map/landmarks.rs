@@ -12,7 +12,7 @@
 
 mod choose;
 
-use bochner_simd::{Apply, Isa, Panels};
+use bochner_simd::{Apply, Panels};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::choose::Values;
@@ -20,7 +20,7 @@ use super::{MapSpec, Packed, PerPrecision};
 use crate::engine::{Check, UNASKED};
 use crate::kernel::{Against, OfAgainst, apply};
 use crate::stat::Sample;
-use crate::{Csr, Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
+use crate::{Csr, Engine, Error, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, linalg};
 
 /// How landmarks are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +77,7 @@ pub(super) fn validate(tolerance: f64) -> Result<()> {
 
 /// Landmarks from a sample.
 pub(super) fn choose(
+    engine: &Engine,
     spec: &MapSpec,
     choice: Choice,
     sample: &Sample,
@@ -90,7 +91,7 @@ pub(super) fn choose(
         let count = spec.features.min(candidates.rows());
         return Ok(Matrix::from_fn(count, candidates.columns(), |i, j| candidates.row(i)[j]));
     }
-    let values = RowValues::new(&spec.kernel, &candidates)?;
+    let values = RowValues::new(engine, &spec.kernel, &candidates)?;
     let weights = sample.weights(candidates.rows());
     let chosen = among(choice, &values, &weights, spec.features, spec.seed, check)?;
     if chosen.is_empty() {
@@ -126,6 +127,7 @@ pub(super) fn among(
 
 /// Kernel values among rows.
 struct RowValues<'a> {
+    engine: &'a Engine,
     kernel: &'a Kernel,
     rows: &'a Matrix<f64>,
     /// All of them, prepared.
@@ -141,10 +143,11 @@ const TOGETHER: usize = 16;
 const WIDE: usize = 1024;
 
 impl<'a> RowValues<'a> {
-    fn new(kernel: &'a Kernel, rows: &'a Matrix<f64>) -> Result<Self> {
+    fn new(engine: &'a Engine, kernel: &'a Kernel, rows: &'a Matrix<f64>) -> Result<Self> {
         let stored = || rows.as_slice().iter().filter(|x| **x != 0.0).count();
         let are_sparse = rows.columns() > WIDE && 8 * stored() < rows.as_slice().len();
-        Ok(RowValues { kernel, rows, all: Against::new(kernel, &Rows::from(rows))?, are_sparse })
+        let all = Against::new(engine, kernel, &Rows::from(rows))?;
+        Ok(RowValues { engine, kernel, rows, all, are_sparse })
     }
 
     fn part(&self, numbers: &[usize]) -> Matrix<f64> {
@@ -153,8 +156,8 @@ impl<'a> RowValues<'a> {
 
     /// The chosen ones as rows, so that a column is contiguous.
     fn fill(&self, against: &Against<f64>, count: usize, chosen: &[usize], out: &mut [f64]) {
-        use rayon::prelude::*;
-        let fill = |(numbers, out): (&[usize], &mut [f64])| {
+        let fill = |at: usize, out: &mut [f64]| {
+            let numbers = &chosen[at * TOGETHER..chosen.len().min((at + 1) * TOGETHER)];
             let part = self.part(numbers);
             if self.are_sparse {
                 let mut sparse = Csr::empty(part.columns());
@@ -164,7 +167,7 @@ impl<'a> RowValues<'a> {
                 against.fill(&Rows::from(&part), out);
             }
         };
-        chosen.par_chunks(TOGETHER).zip(out.par_chunks_mut(TOGETHER * count.max(1))).for_each(fill);
+        self.engine.for_each_chunk(out, TOGETHER * count, &fill);
     }
 }
 
@@ -183,7 +186,7 @@ impl Values for RowValues<'_> {
 
     fn block(&self, rows: &[usize], chosen: &[usize], out: &mut [f64]) {
         // What could be prepared as a whole can be in part.
-        match Against::new(self.kernel, &Rows::from(&self.part(rows))) {
+        match Against::new(self.engine, self.kernel, &Rows::from(&self.part(rows))) {
             Ok(against) => self.fill(&against, rows.len(), chosen, out),
             Err(_) => out.fill(0.0),
         }
@@ -206,14 +209,15 @@ fn dense(rows: OwnedRows<f64>) -> Matrix<f64> {
 impl Landmarks {
     /// With these rows; whitened to a tolerance if one is given.
     pub(super) fn at(
+        engine: &Engine,
         kernel: &Kernel,
         tolerance: Option<f64>,
         rows: Matrix<f64>,
         check: Check<'_>,
     ) -> Result<Self> {
         let Some(tolerance) = tolerance else { return Ok(Landmarks::new(rows, None)) };
-        let values = gram(kernel, &rows, &|done| check(done / 4.0))?;
-        let (pivots, whitening) = whitening(values, tolerance, check)?;
+        let values = gram(engine, kernel, &rows, &|done| check(done / 4.0))?;
+        let (pivots, whitening) = whitening(engine, values, tolerance, check)?;
         let kept = Matrix::from_fn(pivots.len(), rows.columns(), |i, j| rows.row(pivots[i])[j]);
         Ok(Landmarks::new(kept, Some(whitening)))
     }
@@ -240,22 +244,28 @@ impl Landmarks {
     }
 
     /// F₁ or F₂ of each row.
-    pub(super) fn apply<T: Scalar>(&self, kernel: &Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
+    pub(super) fn apply<T: Scalar>(
+        &self,
+        engine: &Engine,
+        kernel: &Kernel,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+    ) {
         let count = self.rows.rows();
         if let Some(double) = kernel.in_double(rows) {
             let mut values = vec![0.0; rows.count() * count];
-            self.apply(kernel, &double.view(), &mut values);
+            self.apply(engine, kernel, &double.view(), &mut values);
             return out.iter_mut().zip(values).for_each(|(to, value)| *to = T::from_f64(value));
         }
-        let Some(whitening) = &self.whitening else { return self.fill_values(kernel, rows, out) };
-        let factor = self.packed_whitening.get(|| {
-            let column = |j: usize, column: &mut [T]| {
+        let Some(whitening) = &self.whitening else { return self.fill_values(engine, kernel, rows, out) };
+        let factor = self.packed_whitening.get(engine.isa(), || {
+            let mut column = |j: usize, column: &mut [T]| {
                 (0..=j).for_each(|i| column[i] = T::from_f64(whitening.row(i)[j]));
             };
-            Panels::pack(Isa::best(), count, count, column).upper_triangular()
+            Panels::pack(engine.isa(), count, count, &mut column).upper_triangular()
         });
         let mut values = vec![T::default(); rows.count() * count];
-        self.fill_values(kernel, rows, &mut values);
+        self.fill_values(engine, kernel, rows, &mut values);
         if let Ok(values) = MatrixView::new(&values, rows.count(), count) {
             apply(&Rows::Dense(values), factor, &Apply::Product, out, count);
         }
@@ -264,11 +274,17 @@ impl Landmarks {
 
 impl Landmarks {
     /// F₁ of each row, in the precision of the row.
-    pub(super) fn fill_values<T: Scalar>(&self, kernel: &Kernel, rows: &Rows<'_, T>, out: &mut [T]) {
-        let against = self.against.get(|| {
+    pub(super) fn fill_values<T: Scalar>(
+        &self,
+        engine: &Engine,
+        kernel: &Kernel,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+    ) {
+        let against = self.against.get(engine.isa(), || {
             let landmarks = convert::<T>(&self.rows);
             // The kernel was one for these rows when they were chosen.
-            Against::new(kernel, &Rows::from(&landmarks))
+            Against::new(engine, kernel, &Rows::from(&landmarks))
                 .unwrap_or_else(|_| Against::nothing(self.rows.rows()))
         });
         against.fill(rows, out);
@@ -276,11 +292,11 @@ impl Landmarks {
 }
 
 /// K, in strips that threads share and between which the work may be stopped.
-fn gram(kernel: &Kernel, rows: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
+fn gram(engine: &Engine, kernel: &Kernel, rows: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<f64>> {
     let count = rows.rows();
-    let values = RowValues::new(kernel, rows)?;
+    let values = RowValues::new(engine, kernel, rows)?;
     let mut gram = Matrix::zeros(count, count);
-    let shared = TOGETHER * rayon::current_num_threads();
+    let shared = TOGETHER * engine.threads();
     let strip = (UNASKED / (count * rows.columns()).max(1)).next_multiple_of(shared).max(shared);
     let numbers: Vec<usize> = (0..count).collect();
     for (numbers, out) in numbers.chunks(strip).zip(gram.as_mut_slice().chunks_mut(strip * count.max(1))) {
@@ -292,6 +308,7 @@ fn gram(kernel: &Kernel, rows: &Matrix<f64>, check: Check<'_>) -> Result<Matrix<
 
 /// The landmarks that are kept, by a Gram matrix of all, and U⁻¹ of them.
 pub(super) fn whitening(
+    engine: &Engine,
     gram: Matrix<f64>,
     tolerance: f64,
     check: Check<'_>,
@@ -300,11 +317,11 @@ pub(super) fn whitening(
     if gram.as_slice().iter().any(|value| !value.is_finite()) {
         return Err(Error::Overflow { what: "the kernel's values at landmarks" });
     }
-    let (pivots, lower) = pivoted_cholesky(gram, tolerance, &|done| check((1.0 + done) / 4.0))?;
+    let (pivots, lower) = pivoted_cholesky(engine, gram, tolerance, &|done| check((1.0 + done) / 4.0))?;
     if pivots.is_empty() {
         return Err(Error::NoLandmark { rows });
     }
-    let inverse = linalg::lower_inverse(&lower, &|done| check((1.0 + done) / 2.0))?;
+    let inverse = linalg::lower_inverse(engine, &lower, &|done| check((1.0 + done) / 2.0))?;
     let whitening = Matrix::from_fn(pivots.len(), pivots.len(), |i, j| inverse.row(j)[i]);
     Ok((pivots, whitening))
 }
@@ -321,6 +338,7 @@ const PANEL: usize = 64;
 ///
 /// Returns the positions of the pivots and the lower triangular factor of their part of A.
 fn pivoted_cholesky(
+    engine: &Engine,
     mut a: Matrix<f64>,
     tolerance: f64,
     check: Check<'_>,
@@ -360,7 +378,7 @@ fn pivoted_cholesky(
         }
         if rank < n {
             let panel = &factor.as_slice()[start * n..rank * n];
-            linalg::subtract_square(&mut a, panel, rank - start, rank);
+            linalg::subtract_square(engine, &mut a, panel, rank - start, rank);
         }
         check(rank as f64 / n as f64)?;
     }
@@ -397,7 +415,8 @@ mod tests {
         for (n, rank) in [(1, 1), (5, 3), (150, 150), (150, 70)] {
             let b = Matrix::new(n, rank, normals(n, rank, 9)).unwrap();
             let a = Matrix::from_fn(n, n, |i, j| b.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum());
-            let (pivots, lower) = pivoted_cholesky(a.clone(), 1e-10, &|_| Ok(())).unwrap();
+            let (pivots, lower) =
+                pivoted_cholesky(&Engine::default(), a.clone(), 1e-10, &|_| Ok(())).unwrap();
             assert_eq!(pivots.len(), rank, "rank of {n}×{n}");
             for i in 0..rank {
                 for j in 0..rank {

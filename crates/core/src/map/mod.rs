@@ -34,7 +34,7 @@ mod spec;
 pub use compile::{How, Recipe};
 pub use landmarks::Choice;
 pub use object::ObjectMap;
-pub use packed::{Family, PerPrecision};
+pub use packed::{Family, PerPrecision, Slots};
 pub use projection::{Nonzeros, Overlap, Projection};
 pub use region::Region;
 pub use sketch::Sketch;
@@ -116,16 +116,16 @@ impl Map {
     /// Features of `rows`, row i at `out[i·D..]`.
     ///
     /// The door is [`Map::transform`] or a sweep: rows here have the map's columns, are finite, and `out` has their size.
-    pub(crate) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T]) {
-        self.apply_to(rows, out, false);
+    pub(crate) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T]) {
+        self.apply_to(engine, rows, out, false);
     }
 
     /// `stream` says that the features are not read again soon.
-    fn apply_to<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
+    fn apply_to<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
         match &self.state {
-            State::Part(part) => part.apply(rows, out, self.output_dim, stream),
-            State::Landmarks(landmarks) => landmarks.apply(&self.spec.kernel, rows, out),
-            State::Binning(binning) => binning.apply(rows, out, self.output_dim.max(1)),
+            State::Part(part) => part.apply(engine, rows, out, self.output_dim, stream),
+            State::Landmarks(landmarks) => landmarks.apply(engine, &self.spec.kernel, rows, out),
+            State::Binning(binning) => binning.apply(engine, rows, out, self.output_dim.max(1)),
         }
     }
 
@@ -151,6 +151,7 @@ impl Map {
     /// As [`Map::apply_in_parallel`], asking every now and then whether to go on: a block of rows takes seconds where features are many. What has been stopped is of no use.
     pub(crate) fn apply_until<T: Scalar>(
         &self,
+        engine: &Engine,
         rows: &Rows<'_, T>,
         out: &mut [T],
         stream: bool,
@@ -161,27 +162,33 @@ impl Map {
         // U⁻¹ is triangular.
         let whitened = if self.whitening().is_some() { self.output_dim / 2 } else { 0 };
         let a_row = self.output_dim.saturating_mul(self.input_dim + whitened).max(1);
-        let shared = SHARE * CHUNK * rayon::current_num_threads();
+        let shared = SHARE * CHUNK * engine.threads();
         let step = (UNASKED / a_row).max(shared).next_multiple_of(CHUNK);
         for start in (0..rows.count()).step_by(step) {
             let end = rows.count().min(start + step);
             let out = &mut out[start * self.output_dim..end * self.output_dim];
-            self.apply_in_parallel(&rows.slice(start..end), out, stream);
+            self.apply_in_parallel(engine, &rows.slice(start..end), out, stream);
             check()?;
         }
         Ok(())
     }
 
-    /// As [`Map::apply`], shared by the threads of the current pool.
-    pub(crate) fn apply_in_parallel<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stream: bool) {
-        use rayon::prelude::*;
-        out.par_chunks_mut(CHUNK * self.output_dim).enumerate().with_max_len(1).for_each(|(i, out)| {
+    /// As [`Map::apply`], shared by the threads.
+    pub(crate) fn apply_in_parallel<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+        stream: bool,
+    ) {
+        engine.for_each_chunk(out, CHUNK * self.output_dim, &|i, out| {
             let range = i * CHUNK..rows.count().min((i + 1) * CHUNK);
-            self.apply_to(&rows.slice(range), out, stream);
+            self.apply_to(engine, &rows.slice(range), out, stream);
         });
     }
 
     /// Features of all rows.
+    #[inline(never)]
     pub fn transform<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Matrix<T>> {
         let size = (rows.count() as u64).saturating_mul((self.output_dim * size_of::<T>()) as u64);
         engine
@@ -192,6 +199,7 @@ impl Map {
     }
 
     /// Features of all rows without their zeros: for random binning, sparse projections and products of columns.
+    #[inline(never)]
     pub fn transform_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
         if !self.has_sparse() {
             return Err(self.spec.not_sparse());
@@ -201,7 +209,7 @@ impl Map {
         let size = most.saturating_mul((4 + size_of::<T>()) as u64);
         engine
             .check_memory(|| format!("{most} features of {} rows", rows.count()), size.saturating_mul(2))?;
-        engine.install(|| self.sparse_features(rows))
+        self.sparse_features(engine, rows)
     }
 
     /// Whether [`Map::transform_sparse`] has features for rows.
@@ -224,20 +232,20 @@ impl Map {
         }
     }
 
-    /// As [`Map::transform_sparse`], on the threads of the current pool and with rows as [`Map::apply`] wants them.
-    pub(crate) fn sparse_features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Result<Csr<T>> {
+    /// As [`Map::transform_sparse`], of rows as [`Map::apply`] wants them.
+    pub(crate) fn sparse_features<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<Csr<T>> {
         match &self.state {
-            State::Binning(binning) => Ok(binning.apply_sparse(rows)),
-            State::Part(part) if part.has_sparse() => Ok(part.apply_sparse(rows)),
+            State::Binning(binning) => Ok(binning.apply_sparse(engine, rows)),
+            State::Part(part) if part.has_sparse() => Ok(part.apply_sparse(engine, rows)),
             _ => Err(self.spec.not_sparse()),
         }
     }
 
     /// Phases of rows in turns, one for each pair of features; none for other maps than pairs of Fourier features.
-    pub(crate) fn turns(&self, rows: &Rows<'_, f64>) -> Option<Matrix<f64>> {
+    pub(crate) fn turns(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Option<Matrix<f64>> {
         match &self.state {
             State::Part(part) => match &**part {
-                Part::Fourier(fourier) if fourier.is_paired() => Some(fourier.turns(rows)),
+                Part::Fourier(fourier) if fourier.is_paired() => Some(fourier.turns(engine, rows)),
                 _ => None,
             },
             _ => None,
@@ -270,6 +278,7 @@ impl Map {
     }
 
     /// Features of all rows, written to memory of the caller's, row after row.
+    #[inline(never)]
     pub fn transform_into<T: Scalar>(
         &self,
         engine: &Engine,
@@ -287,7 +296,7 @@ impl Map {
             let end = rows.count().min(start + STEP);
             let out = &mut out[start * self.output_dim..end * self.output_dim];
             let check = || engine.tell(&crate::Event::Alive);
-            engine.install(|| self.apply_until(&rows.slice(start..end), out, true, check))?;
+            self.apply_until(engine, &rows.slice(start..end), out, true, check)?;
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&crate::Event::Progress { phase: "features", rows: end as u64, fraction })?;
         }

@@ -31,6 +31,7 @@ fn shuffled(n: usize, seed: u64) -> Vec<usize> {
 }
 
 struct ObjectValues<'a, X, K> {
+    engine: &'a Engine,
     kernel: &'a K,
     objects: &'a [X],
 }
@@ -45,8 +46,8 @@ impl<X: Sync, K: Similarity<X>> Values for ObjectValues<'_, X, K> {
     }
 
     fn columns(&self, chosen: &[usize], out: &mut [f64]) {
-        use rayon::prelude::*;
-        chosen.par_iter().zip(out.par_chunks_mut(self.count().max(1))).for_each(|(&j, out)| {
+        self.engine.for_each_chunk(out, self.count(), &|at, out| {
+            let j = chosen[at];
             out.iter_mut().zip(self.objects).for_each(|(to, x)| *to = self.kernel.value(x, &self.objects[j]));
         });
     }
@@ -67,7 +68,7 @@ impl<X: Clone + Send + Sync, K: Similarity<X>> ObjectMap<X, K> {
         }
         engine
             .phase("map", objects.len() as u64, |check| {
-                let values = ObjectValues { kernel: &kernel, objects };
+                let values = ObjectValues { engine, kernel: &kernel, objects };
                 let weights = vec![1.0; objects.len()];
                 let chosen = match choice {
                     // Objects come in any order, not in a random one.
@@ -76,7 +77,7 @@ impl<X: Clone + Send + Sync, K: Similarity<X>> ObjectMap<X, K> {
                 };
                 let picked: Vec<&X> = chosen.iter().map(|&i| &objects[i]).collect();
                 let gram = kernel.gram(&picked, &picked)?;
-                let (pivots, whitening) = landmarks::whitening(gram, 1e-10, check)?;
+                let (pivots, whitening) = landmarks::whitening(engine, gram, 1e-10, check)?;
                 let landmarks = pivots.into_iter().map(|p| picked[p].clone()).collect();
                 Ok((landmarks, whitening))
             })
@@ -97,7 +98,7 @@ impl<X: Clone + Send + Sync, K: Similarity<X>> ObjectMap<X, K> {
     pub fn transform(&self, engine: &Engine, objects: &[X]) -> Result<Matrix<f64>> {
         let (theirs, own) = (self.landmarks.iter().collect::<Vec<_>>(), objects.iter().collect::<Vec<_>>());
         let values = self.kernel.gram(&own, &theirs)?;
-        Ok(engine.install(|| linalg::multiply(&values, &self.whitening)))
+        Ok(linalg::multiply(engine, &values, &self.whitening))
     }
 
     /// r(x) = k(x, x) − ‖F₂(x)‖² of each object: |k(x, y) − F₂(x)·F₂(y)| ≤ √(r(x)·r(y)), always.

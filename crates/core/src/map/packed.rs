@@ -1,9 +1,9 @@
-//! What is made once for each precision that is asked for.
+//! What is made once for each precision and instruction set that is asked for.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-use bochner_simd::Panels;
+use bochner_simd::{Isa, Panels};
 
 use crate::Scalar;
 
@@ -14,23 +14,27 @@ pub trait Family {
     type Of<T: Scalar>: Clone + fmt::Debug;
 }
 
-/// One in either precision, made when first needed.
+/// One for each instruction set, made when first needed.
+#[doc(hidden)]
+pub type Slots<V> = Box<[OnceLock<V>; Isa::COUNT]>;
+
+/// One in either precision, for each instruction set.
 #[doc(hidden)]
 pub struct PerPrecision<F: Family> {
-    pub(crate) single: OnceLock<F::Of<f32>>,
-    pub(crate) double: OnceLock<F::Of<f64>>,
+    pub(crate) single: Slots<F::Of<f32>>,
+    pub(crate) double: Slots<F::Of<f64>>,
 }
 
 impl<F: Family> PerPrecision<F> {
-    /// The one of this precision.
-    pub(crate) fn get<T: Scalar>(&self, make: impl FnOnce() -> F::Of<T>) -> &F::Of<T> {
-        T::slot(self).get_or_init(make)
+    /// The one of this precision for an instruction set.
+    pub(crate) fn get<T: Scalar>(&self, isa: Isa, make: impl FnOnce() -> F::Of<T>) -> &F::Of<T> {
+        T::slots(self)[isa.index()].get_or_init(make)
     }
 }
 
 impl<F: Family> Default for PerPrecision<F> {
     fn default() -> Self {
-        PerPrecision { single: OnceLock::new(), double: OnceLock::new() }
+        PerPrecision { single: Slots::default(), double: Slots::default() }
     }
 }
 

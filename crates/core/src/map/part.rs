@@ -18,7 +18,7 @@ use super::sign::Subsets;
 use super::sketch::Sketched;
 use super::{Binning, Fourier};
 use crate::kernel::RowFactor;
-use crate::{Csr, Matrix, Rows, Scalar};
+use crate::{Csr, Engine, Matrix, Rows, Scalar};
 
 /// Dense features that may stand beside sparse ones.
 const BESIDE: usize = 64;
@@ -110,39 +110,46 @@ impl Part {
     }
 
     /// Features of row i at `out[i·stride..]`; `stream` says that they are not read again soon.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize, stream: bool) {
+    pub(super) fn apply<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        out: &mut [T],
+        stride: usize,
+        stream: bool,
+    ) {
         match self {
-            Part::Exact(part) => part.apply(rows, out, stride),
-            Part::Fourier(part) => part.apply(rows, out, stride, stream),
-            Part::Homogeneous(part) => part.apply(rows, out, stride),
-            Part::Hinges(part) => part.apply(rows, out, stride),
+            Part::Exact(part) => part.apply(engine, rows, out, stride),
+            Part::Fourier(part) => part.apply(engine, rows, out, stride, stream),
+            Part::Homogeneous(part) => part.apply(engine, rows, out, stride),
+            Part::Hinges(part) => part.apply(engine, rows, out, stride),
             Part::Subsets(part) => part.apply(rows, out, stride),
-            Part::Projection(part) => part.apply(rows, out, stride),
-            Part::Positive(part) => part.apply(rows, out, stride),
-            Part::Sketched(part) => part.apply(rows, out, stride),
+            Part::Projection(part) => part.apply(engine, rows, out, stride),
+            Part::Positive(part) => part.apply(engine, rows, out, stride),
+            Part::Sketched(part) => part.apply(engine, rows, out, stride),
             Part::Hashed(part) => part.apply(rows, out, stride),
-            Part::Grids(part) => part.apply(rows, out, stride),
+            Part::Grids(part) => part.apply(engine, rows, out, stride),
             Part::On { columns, part } => {
-                part.apply(&rows.chosen(columns).view(), out, stride, stream);
+                part.apply(engine, &rows.chosen(columns).view(), out, stride, stream);
             }
             Part::Join(parts) => {
                 let mut start = 0;
                 for part in parts {
-                    part.apply(rows, &mut out[start..], stride, false);
+                    part.apply(engine, rows, &mut out[start..], stride, false);
                     start += part.output_dim();
                 }
             }
-            Part::Tensor(parts) => tensor(parts, rows, out, stride),
-            Part::Multiply(parts) => multiply(parts, rows, out, stride),
+            Part::Tensor(parts) => tensor(engine, parts, rows, out, stride),
+            Part::Multiply(parts) => multiply(engine, parts, rows, out, stride),
             Part::Nested { inner, outer } => {
-                outer.apply(&Rows::from(&inner.features(rows)), out, stride, stream);
+                outer.apply(engine, &Rows::from(&inner.features(engine, rows)), out, stride, stream);
             }
             Part::Scale { factor, part } => {
-                part.apply(rows, out, stride, false);
+                part.apply(engine, rows, out, stride, false);
                 self.multiply_rows(rows, out, stride, |_| *factor);
             }
             Part::Weight { by, part } => {
-                part.apply(rows, out, stride, false);
+                part.apply(engine, rows, out, stride, false);
                 self.multiply_rows(rows, out, stride, |i| by.of(rows, i));
             }
         }
@@ -178,19 +185,19 @@ impl Part {
         }
     }
 
-    /// Features without their zeros, by the threads of the current pool.
-    pub(super) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
+    /// Features without their zeros.
+    pub(super) fn apply_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Csr<T> {
         match self {
-            Part::Hashed(part) | Part::Exact(Exact::Combinations(part)) => part.apply_sparse(rows),
-            Part::Projection(Projector::Sparse(part)) => part.apply_sparse(rows),
-            Part::On { columns, part } => part.apply_sparse(&rows.chosen(columns).view()),
+            Part::Hashed(part) | Part::Exact(Exact::Combinations(part)) => part.apply_sparse(engine, rows),
+            Part::Projection(Projector::Sparse(part)) => part.apply_sparse(engine, rows),
+            Part::On { columns, part } => part.apply_sparse(engine, &rows.chosen(columns).view()),
             Part::Scale { factor, part } => {
-                let mut features = part.apply_sparse(rows);
+                let mut features = part.apply_sparse(engine, rows);
                 features.values_mut().iter_mut().for_each(|z| *z = T::from_f64(factor * z.to_f64()));
                 features
             }
             Part::Join(parts) => {
-                let parts: Vec<Csr<T>> = parts.iter().map(|part| part.apply_sparse(rows)).collect();
+                let parts: Vec<Csr<T>> = parts.iter().map(|part| part.apply_sparse(engine, rows)).collect();
                 let mut joined = Csr::empty(self.output_dim());
                 for i in 0..rows.count() {
                     let mut start = 0;
@@ -204,7 +211,7 @@ impl Part {
                 joined
             }
             few => {
-                let dense = few.features(rows);
+                let dense = few.features(engine, rows);
                 let mut features = Csr::empty(dense.columns());
                 for i in 0..dense.rows() {
                     let entries = dense.row(i).iter().enumerate().filter(|(_, z)| **z != T::default());
@@ -245,16 +252,16 @@ impl Part {
     }
 
     /// Features by themselves.
-    fn features<T: Scalar>(&self, rows: &Rows<'_, T>) -> Matrix<T> {
+    fn features<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Matrix<T> {
         let mut features = Matrix::zeros(rows.count(), self.output_dim());
-        self.apply(rows, features.as_mut_slice(), self.output_dim().max(1), false);
+        self.apply(engine, rows, features.as_mut_slice(), self.output_dim().max(1), false);
         features
     }
 }
 
 /// All products of one feature of each part, the last part's changing fastest.
-fn tensor<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
-    let factors: Vec<Matrix<T>> = parts.iter().map(|part| part.features(rows)).collect();
+fn tensor<T: Scalar>(engine: &Engine, parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    let factors: Vec<Matrix<T>> = parts.iter().map(|part| part.features(engine, rows)).collect();
     let mut products = vec![1.0];
     for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
         products.clear();
@@ -268,9 +275,9 @@ fn tensor<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: 
 }
 
 /// Draw by draw, as complex numbers where there are pairs.
-fn multiply<T: Scalar>(parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+fn multiply<T: Scalar>(engine: &Engine, parts: &[Part], rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
     let factors: Vec<(bool, Matrix<T>)> =
-        parts.iter().map(|part| (part.is_paired(), part.features(rows))).collect();
+        parts.iter().map(|part| (part.is_paired(), part.features(engine, rows))).collect();
     let draws = parts.first().map_or(0, Part::draws);
     let scale = libm::pow(draws as f64, 0.5 * (parts.len() as f64 - 1.0));
     let paired = factors.iter().any(|(paired, _)| *paired);

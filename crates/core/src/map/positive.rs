@@ -13,7 +13,7 @@ use super::fourier::normals;
 use super::hinge::pack;
 use crate::engine::Check;
 use crate::kernel::apply;
-use crate::{Matrix, Result, Rows, Scalar};
+use crate::{Engine, Matrix, Result, Rows, Scalar};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Positive {
@@ -23,8 +23,14 @@ pub(crate) struct Positive {
 }
 
 impl Positive {
-    pub(super) fn build(features: usize, columns: usize, seed: u64, check: Check<'_>) -> Result<Positive> {
-        Ok(Positive { weights: normals(seed, features, columns, check)?, packed: Packed::default() })
+    pub(super) fn build(
+        engine: &Engine,
+        features: usize,
+        columns: usize,
+        seed: u64,
+        check: Check<'_>,
+    ) -> Result<Positive> {
+        Ok(Positive { weights: normals(engine, seed, features, columns, check)?, packed: Packed::default() })
     }
 
     pub(super) fn output_dim(&self) -> usize {
@@ -35,11 +41,17 @@ impl Positive {
         self.weights.as_slice()
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         /// e^80 is a number in single precision.
         const MOST: f64 = 80.0;
         let count = self.output_dim();
-        apply(rows, self.packed.get(|| pack(&self.weights)), &Apply::Product, out, stride);
+        apply(
+            rows,
+            self.packed.get(engine.isa(), || pack(engine, &self.weights)),
+            &Apply::Product,
+            out,
+            stride,
+        );
         let scale = (1.0 / count as f64).sqrt();
         for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
             let half = 0.5 * rows.entries(i).map(|(_, u)| u.to_f64() * u.to_f64()).sum::<f64>();

@@ -29,7 +29,7 @@ use self::hadamard::Hadamard;
 pub use self::overlap::Overlap;
 pub(crate) use self::sparse::Sparse;
 use crate::engine::Check;
-use crate::{Error, Kernel, Result, Rows, Scalar};
+use crate::{Engine, Error, Kernel, Result, Rows, Scalar};
 
 /// Which random projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,15 +158,20 @@ pub(crate) enum Projector {
 impl Projector {
     /// Draws a projection of `columns` columns to `features` outputs.
     pub(super) fn build(
+        engine: &Engine,
         how: Projection,
         (features, columns): (usize, usize),
         seed: u64,
         check: Check<'_>,
     ) -> Result<Projector> {
         Ok(match how {
-            Projection::Gaussian => Projector::Dense(Dense::gaussian(features, columns, seed, check)?),
-            Projection::Signs => Projector::Dense(Dense::signs(features, columns, seed, check)?),
-            Projection::Orthonormal => Projector::Dense(Dense::orthonormal(features, columns, seed, check)?),
+            Projection::Gaussian => {
+                Projector::Dense(Dense::gaussian(engine, features, columns, seed, check)?)
+            }
+            Projection::Signs => Projector::Dense(Dense::signs(engine, features, columns, seed, check)?),
+            Projection::Orthonormal => {
+                Projector::Dense(Dense::orthonormal(engine, features, columns, seed, check)?)
+            }
             Projection::Hadamard => Projector::Hadamard(Hadamard::draw(features, columns, seed)),
             Projection::Sparse { nonzeros, signed } => {
                 let nonzeros = nonzeros.of(features, columns);
@@ -194,10 +199,10 @@ impl Projector {
     }
 
     /// A·x of row i at `out[i·stride..]`.
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         match self {
-            Projector::Dense(dense) => dense.apply(rows, out, stride),
-            Projector::Hadamard(hadamard) => hadamard.apply(rows, out, stride),
+            Projector::Dense(dense) => dense.apply(engine, rows, out, stride),
+            Projector::Hadamard(hadamard) => hadamard.apply(engine, rows, out, stride),
             Projector::Sparse(sparse) => sparse.apply(rows, out, stride),
         }
     }

@@ -13,13 +13,13 @@
 //! both have the variance {((u·v)² + N)ᵖ + ((u·v)² + M)ᵖ − 2(u·v)²ᵖ}/D at first order; count sketches add a term in 1/D², Hadamard blocks take one away: `certify::sketch_variance`,
 //! `docs/book/sketches.md`. Pham & Pagh (2013); Hamid, Xiao, Gittens, DeCoste (2014); Wacker, Kanagawa, Filippone (2022).
 
-use bochner_simd::{Isa, RowsRef, SparseRowsRef};
+use bochner_simd::{RowsRef, SparseRowsRef};
 use serde::{Deserialize, Serialize};
 
 use super::packed::{Family, PerPrecision};
 use super::prepared;
 use crate::random::{Draws, Stream};
-use crate::{Error, Kernel, OwnedRows, Result, Rows, Scalar};
+use crate::{Engine, Error, Kernel, OwnedRows, Result, Rows, Scalar};
 
 /// How a polynomial kernel is sketched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,14 +169,14 @@ impl Sketched {
         }
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         debug_assert_eq!(rows.columns(), self.columns);
         let constant = T::from_f64(self.constant);
         let scaled = prepared(rows, None, &self.factors);
         let rows = &scaled.as_ref().map_or(*rows, OwnedRows::view);
         match &self.tables {
             Tables::Tensor { blocks, packed } => {
-                let packed = packed.get(|| {
+                let packed = packed.get(engine.isa(), || {
                     let signs = |block: &CountSketches| block.signs.iter().map(|s| T::from_f64(*s)).collect();
                     blocks.iter().map(|b| (signs(b), bochner_simd::Fft::new(b.buckets))).collect()
                 });
@@ -192,7 +192,7 @@ impl Sketched {
                         scale: T::from_f64(share),
                         fft,
                     };
-                    tensor(rows, &sketch, &mut out[start..], stride);
+                    tensor(engine, rows, &sketch, &mut out[start..], stride);
                     start += block.buckets;
                 }
             }
@@ -207,7 +207,7 @@ impl Sketched {
                     constant,
                     scale: T::from_f64((1.0 / draws as f64).sqrt()),
                 };
-                product(rows, &sketch, out, stride);
+                product(engine, rows, &sketch, out, stride);
             }
         }
     }
@@ -257,6 +257,7 @@ fn index(block: usize, degree: usize) -> u64 {
 }
 
 fn tensor<T: Scalar>(
+    engine: &Engine,
     rows: &Rows<'_, T>,
     sketch: &bochner_simd::TensorSketch<'_, T>,
     out: &mut [T],
@@ -265,17 +266,18 @@ fn tensor<T: Scalar>(
     match rows {
         Rows::Dense(dense) => {
             let view = RowsRef { data: dense.as_slice(), count: dense.rows(), stride: dense.stride() };
-            bochner_simd::tensor_sketch(Isa::best(), view, rows.columns(), sketch, out, stride);
+            bochner_simd::tensor_sketch(engine.isa(), view, rows.columns(), sketch, out, stride);
         }
         Rows::Sparse(sparse) => {
             let view =
                 SparseRowsRef { starts: sparse.starts(), indices: sparse.indices(), values: sparse.values() };
-            bochner_simd::tensor_sketch_sparse(Isa::best(), view, rows.columns(), sketch, out, stride);
+            bochner_simd::tensor_sketch_sparse(engine.isa(), view, rows.columns(), sketch, out, stride);
         }
     }
 }
 
 fn product<T: Scalar>(
+    engine: &Engine,
     rows: &Rows<'_, T>,
     sketch: &bochner_simd::ProductSketch<'_, T>,
     out: &mut [T],
@@ -284,12 +286,12 @@ fn product<T: Scalar>(
     match rows {
         Rows::Dense(dense) => {
             let view = RowsRef { data: dense.as_slice(), count: dense.rows(), stride: dense.stride() };
-            bochner_simd::product_sketch(Isa::best(), view, rows.columns(), sketch, out, stride);
+            bochner_simd::product_sketch(engine.isa(), view, rows.columns(), sketch, out, stride);
         }
         Rows::Sparse(sparse) => {
             let view =
                 SparseRowsRef { starts: sparse.starts(), indices: sparse.indices(), values: sparse.values() };
-            bochner_simd::product_sketch_sparse(Isa::best(), view, rows.columns(), sketch, out, stride);
+            bochner_simd::product_sketch_sparse(engine.isa(), view, rows.columns(), sketch, out, stride);
         }
     }
 }

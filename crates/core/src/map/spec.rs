@@ -303,19 +303,24 @@ impl MapSpec {
 
     /// A map of rows with `input_dim` columns, from the seed alone.
     pub fn build(&self, input_dim: usize) -> Result<Map> {
-        self.build_with(input_dim, available_memory().unwrap_or(u64::MAX), &|_| Ok(()))
+        self.build_on(&Engine::single_thread(), input_dim)
     }
 
-    fn build_with(&self, input_dim: usize, limit: u64, check: Check<'_>) -> Result<Map> {
+    /// The same, drawn by the threads of an engine.
+    pub(crate) fn build_on(&self, engine: &Engine, input_dim: usize) -> Result<Map> {
+        self.build_within(engine, input_dim, available_memory().unwrap_or(u64::MAX), &|_| Ok(()))
+    }
+
+    fn build_within(&self, engine: &Engine, input_dim: usize, limit: u64, check: Check<'_>) -> Result<Map> {
         self.check(input_dim, limit)?;
         if let Some(recipe) = self.recipe(input_dim)? {
-            let part = Builder::new(input_dim, self.seed, check).part(&recipe)?;
+            let part = Builder::new(engine, input_dim, self.seed, check).part(&recipe)?;
             debug_assert_eq!(part.output_dim(), recipe.features, "{recipe}");
             return Ok(self.map(input_dim, recipe.features, State::Part(Box::new(part))));
         }
         match self.method {
             Method::Binning { bins: Bins::Hashed { width } } => {
-                let binning = Binning::hashed(self.grids(input_dim, check)?, width);
+                let binning = Binning::hashed(self.grids(engine, input_dim, check)?, width);
                 Ok(Map::from_binning(self.clone(), binning))
             }
             Method::Binning { bins: Bins::Fitted } => Err(Error::Unsupported {
@@ -332,9 +337,9 @@ impl MapSpec {
     }
 
     /// The grids of a binning map.
-    pub(crate) fn grids(&self, input_dim: usize, check: Check<'_>) -> Result<Grids> {
+    pub(crate) fn grids(&self, engine: &Engine, input_dim: usize, check: Check<'_>) -> Result<Grids> {
         match self.kernel.grid_law(input_dim) {
-            Some(law) => Grids::draw(&law, self.features, self.seed, input_dim, check),
+            Some(law) => Grids::draw(engine, &law, self.features, self.seed, input_dim, check),
             None => Err(Error::NoColumns), // refused by `validate`
         }
     }
@@ -351,20 +356,20 @@ impl MapSpec {
                     });
                 }
                 self.check(sample.columns(), engine.memory_limit())?;
-                let grids = self.grids(sample.columns(), check)?;
+                let grids = self.grids(engine, sample.columns(), check)?;
                 let mut cells = CellSets::zero(grids.count());
                 let mut hashes = vec![0; sample.len() * grids.count()];
-                cells.absorb_rows(&grids, &sample.rows(sample.len()).view(), &mut hashes, |_| true);
+                cells.absorb_rows(engine, &grids, &sample.rows(sample.len()).view(), &mut hashes, &|_| true);
                 return self.with_bins(grids, &cells);
             }
             let Method::Landmarks { whiten, tolerance, choice } = self.method else {
-                return self.build_with(sample.columns(), engine.memory_limit(), check);
+                return self.build_within(engine, sample.columns(), engine.memory_limit(), check);
             };
             // No more landmarks than distinct rows.
             let possible = MapSpec { features: self.features.min(sample.len().max(1)), ..self.clone() };
             possible.check(sample.columns(), engine.memory_limit())?;
-            let rows = landmarks::choose(&possible, choice, sample, check)?;
-            let landmarks = Landmarks::at(&self.kernel, whiten.then_some(tolerance), rows, check)?;
+            let rows = landmarks::choose(engine, &possible, choice, sample, check)?;
+            let landmarks = Landmarks::at(engine, &self.kernel, whiten.then_some(tolerance), rows, check)?;
             Ok(self.map(sample.columns(), landmarks.output_dim(), State::Landmarks(Box::new(landmarks))))
         })
     }
@@ -372,7 +377,12 @@ impl MapSpec {
     /// A map fitted to a source of which a sample was taken: what is fitted to all rows makes one more pass.
     pub fn fit_to(&self, engine: &Engine, source: &dyn Source, sample: &Sample) -> Result<Map> {
         match self.method {
-            Method::Binning { bins: Bins::Fitted } => self.fit_bins(engine, source, sample, CellSets::absorb),
+            Method::Binning { bins: Bins::Fitted } => {
+                let absorb = |cells: &mut CellSets, grids: &Grids, batch: &Batch<'_>| {
+                    cells.absorb(engine, grids, batch)
+                };
+                self.fit_bins(engine, source, sample, absorb)
+            }
             _ => self.fit(engine, sample),
         }
     }
@@ -400,7 +410,7 @@ impl MapSpec {
         engine.phase("map", rows.count() as u64, |check| {
             let mut dense = Matrix::zeros(rows.count(), rows.columns());
             (0..rows.count()).for_each(|i| rows.densify(i, dense.row_mut(i)));
-            let landmarks = Landmarks::at(&spec.kernel, whiten.then_some(tolerance), dense, check)?;
+            let landmarks = Landmarks::at(engine, &spec.kernel, whiten.then_some(tolerance), dense, check)?;
             Ok(spec.map(rows.columns(), landmarks.output_dim(), State::Landmarks(Box::new(landmarks))))
         })
     }
@@ -413,7 +423,7 @@ impl MapSpec {
         mut absorb: impl FnMut(&mut CellSets, &Grids, &Batch<'_>) + Send,
     ) -> Result<Map> {
         self.check(source.input_dim(), engine.memory_limit())?;
-        let draw = |check: Check<'_>| self.grids(source.input_dim(), check);
+        let draw = |check: Check<'_>| self.grids(engine, source.input_dim(), check);
         let grids = engine.phase("map", sample.population(), draw)?;
         let zero = || CellSets::zero(grids.count());
         let cells = sweep(engine, source, "bins", zero, |cells, batch| absorb(cells, &grids, batch))?;
@@ -442,6 +452,7 @@ impl MapSpec {
     /// What [`MapSpec::fit_certified`] makes of rows, and what [`Map::transform_sparse`] then makes of the same rows.
     ///
     /// The cells of rows that bins are fitted to are found once, where memory has room for them beside the bins.
+    #[inline(never)]
     pub fn fit_transform_sparse<'a, T: Scalar>(
         &self,
         engine: &Engine,
@@ -467,11 +478,11 @@ impl MapSpec {
         let mut hashes = vec![0; n * count];
         let map = self.fit_bins(engine, &source, &sample, |cells, grids, batch| {
             let start = batch.first_row as usize * count;
-            cells.absorb_keeping(grids, batch, &mut hashes[start..][..batch.rows.count() * count]);
+            cells.absorb_keeping(engine, grids, batch, &mut hashes[start..][..batch.rows.count() * count]);
         })?;
         let certificate = Certificate::measure(engine, &map, &sample)?;
         let State::Binning(binning) = &map.state else { return Err(self.not_sparse()) };
-        let features = engine.install(|| binning.with_waves(binning.named(hashes, |_, _| ()), rows));
+        let features = binning.with_waves(engine, binning.named(engine, hashes, &|_, _| ()), rows);
         Ok((map, certificate, features))
     }
 

@@ -149,7 +149,10 @@ fn is_usual(decision: &Decision) -> bool {
 impl Model {
     /// Writes the model to a file: to a temporary one beside it first, then renamed, so that no torn file is ever seen.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
+        self.save_to(path.as_ref())
+    }
+
+    fn save_to(&self, path: &Path) -> Result<()> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let bytes = self.to_bytes()?;
         let mut file = WholeFile::create(path).map_err(io)?;
@@ -158,7 +161,10 @@ impl Model {
 
     /// Reads a model from a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Model> {
-        let path = path.as_ref();
+        Model::load_from(path.as_ref())
+    }
+
+    fn load_from(path: &Path) -> Result<Model> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut file = std::fs::File::open(path).map_err(io)?;
         let size = file.metadata().map_err(io)?.len();

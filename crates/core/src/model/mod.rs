@@ -209,6 +209,7 @@ pub struct Provenance {
 
 impl Model {
     pub(crate) fn new(
+        engine: &Engine,
         encoder: Encoder,
         map: Map,
         coefficients: Matrix<f64>,
@@ -219,7 +220,7 @@ impl Model {
     ) -> Model {
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            instruction_set: bochner_simd::Isa::best().name().to_owned(),
+            instruction_set: engine.isa().name().to_owned(),
         };
         let target = String::new();
         Model {
@@ -239,10 +240,10 @@ impl Model {
     }
 
     /// A map alone, without outputs, to be saved like any other model.
-    pub fn of_map(map: Map, certificate: Certificate) -> Model {
+    pub fn of_map(engine: &Engine, map: Map, certificate: Certificate) -> Model {
         let encoder = Encoder::identity(map.input_dim());
         let coefficients = Matrix::zeros(0, map.output_dim());
-        Model::new(encoder, map, coefficients, Vec::new(), Head::Features, certificate, None)
+        Model::new(engine, encoder, map, coefficients, Vec::new(), Head::Features, certificate, None)
     }
 
     /// The same model behind another encoder, which gives as many columns as its map takes.
@@ -339,6 +340,7 @@ impl Model {
     }
 
     /// Outputs for each row: predictions of a regression, scores of a classification.
+    #[inline(never)]
     pub fn decide<'a, T: Scalar>(&self, engine: &Engine, rows: Rows<'a, T>) -> Result<Matrix<f64>>
     where
         AnyRows<'a>: From<Rows<'a, T>>,
@@ -351,8 +353,8 @@ impl Model {
         for start in (0..rows.count()).step_by(BLOCK) {
             let end = rows.count().min(start + BLOCK);
             let block = &mut out.as_mut_slice()[start * outputs..end * outputs];
-            self.check_domain(&rows.slice(start..end), start as u64)?;
-            engine.install(|| self.decide_block(&rows.slice(start..end), block));
+            self.check_domain(engine, &rows.slice(start..end), start as u64)?;
+            self.decide_block(engine, &rows.slice(start..end), block);
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&Event::Progress { phase: "predict", rows: end as u64, fraction })?;
         }
@@ -373,6 +375,7 @@ impl Model {
     }
 
     /// Rows as the kernel compares them: scaled, and stretched by the learnt metric. They serve whatever else compares rows: components, clusters, neighbours, tests.
+    #[inline(never)]
     pub fn encode<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Result<OwnedRows<T>> {
         self.check_rows(rows)?;
         let (count, columns) = (rows.count(), self.encoder.width());
@@ -391,7 +394,7 @@ impl Model {
         let mut sparse = Csr::empty(columns);
         for start in (0..count).step_by(BLOCK) {
             let block = rows.slice(start..count.min(start + BLOCK));
-            let encoded = engine.install(|| self.encoder.rows(&block));
+            let encoded = self.encoder.rows(engine, &block);
             let block = encoded.as_ref().map_or(block, OwnedRows::view);
             for i in 0..block.count() {
                 match stored {
@@ -416,35 +419,34 @@ impl Model {
     }
 
     /// The kernel has a value for every row, scaled as it sees them.
-    fn check_domain<T: Scalar>(&self, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
+    fn check_domain<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
         let spec = self.map.spec();
         if !spec.has_domain() {
             return Ok(());
         }
-        let encoded = self.encoder.rows(rows);
+        let encoded = self.encoder.rows(engine, rows);
         spec.check_rows(&encoded.as_ref().map_or(*rows, OwnedRows::view), first_row)
     }
 
     /// Small pieces of a block, side by side; a row's result does not depend on the piece it is in.
-    fn decide_block<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
-        use rayon::prelude::*;
+    fn decide_block<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [f64]) {
         /// Rows of a piece.
         const CHUNK: usize = 64;
         let (outputs, features) = (self.intercept.len(), self.map.output_dim());
         if outputs == 0 {
             return;
         }
-        out.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(i, out)| {
+        engine.for_each_chunk(out, CHUNK * outputs, &|i, out| {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
             out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
             if self.stays_sparse(&piece) {
-                return self.decide_sparse(&piece, out);
+                return self.decide_sparse(engine, &piece, out);
             }
             let mut z = vec![T::default(); piece.count() * features];
-            let encoded = self.encoder.rows(&piece);
-            self.map.apply(&encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
+            let encoded = self.encoder.rows(engine, &piece);
+            self.map.apply(engine, &encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
             let z = bochner_simd::RowsRef { data: &z, count: piece.count(), stride: features };
-            bochner_simd::project(bochner_simd::Isa::best(), z, features, self.coefficients.as_slice(), out);
+            bochner_simd::project(engine.isa(), z, features, self.coefficients.as_slice(), out);
         });
     }
 
@@ -456,11 +458,11 @@ impl Model {
     }
 
     /// Adds the outputs of features whose zeros are not made.
-    fn decide_sparse<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [f64]) {
-        let encoded = self.encoder.rows(rows);
+    fn decide_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [f64]) {
+        let encoded = self.encoder.rows(engine, rows);
         let rows = encoded.as_ref().map_or(*rows, OwnedRows::view);
         let mapped;
-        let features = match (self.map.sparse_features(&rows), &rows) {
+        let features = match (self.map.sparse_features(engine, &rows), &rows) {
             (Ok(features), _) => {
                 mapped = features;
                 mapped.view()

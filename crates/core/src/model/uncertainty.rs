@@ -119,6 +119,7 @@ impl Model {
     }
 
     /// The deviation of a new observation from its prediction, for each row and output: √(s² + that of the mean squared).
+    #[inline(never)]
     pub fn deviation<'a, T: Scalar>(&self, engine: &Engine, rows: Rows<'a, T>) -> Result<Matrix<f64>>
     where
         AnyRows<'a>: From<Rows<'a, T>>,
@@ -127,6 +128,7 @@ impl Model {
     }
 
     /// The deviation of the predicted mean, for each row and output: it falls as rows come in, where they come in.
+    #[inline(never)]
     pub fn mean_deviation<'a, T: Scalar>(&self, engine: &Engine, rows: Rows<'a, T>) -> Result<Matrix<f64>>
     where
         AnyRows<'a>: From<Rows<'a, T>>,
@@ -160,7 +162,6 @@ impl Model {
     where
         AnyRows<'a>: From<Rows<'a, T>>,
     {
-        use rayon::prelude::*;
         /// Rows that share one read of the factor.
         const CHUNK: usize = 64;
         self.check_rows(&rows)?;
@@ -173,16 +174,16 @@ impl Model {
         for start in (0..rows.count()).step_by(BLOCK) {
             let end = rows.count().min(start + BLOCK);
             let block = rows.slice(start..end);
-            self.check_domain(&block, start as u64)?;
-            let piece = |(p, out): (usize, &mut [f64])| {
+            self.check_domain(engine, &block, start as u64)?;
+            let piece = |p: usize, out: &mut [f64]| {
                 let piece = block.slice(p * CHUNK..p * CHUNK + out.len());
                 let mut z = vec![T::default(); out.len() * features];
-                let encoded = self.encoder.rows(&piece);
-                self.map.apply(&encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
+                let encoded = self.encoder.rows(engine, &piece);
+                self.map.apply(engine, &encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
                 let mut z: Vec<f64> = z.iter().map(|z| z.to_f64()).collect();
                 posterior.leverage(&mut z, out);
             };
-            engine.install(|| out[start..end].par_chunks_mut(CHUNK).enumerate().for_each(piece));
+            engine.for_each_chunk(&mut out[start..end], CHUNK, &piece);
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&Event::Progress { phase: "deviation", rows: end as u64, fraction })?;
         }
@@ -192,6 +193,7 @@ impl Model {
     /// Predictions with intervals that hold the target of a new row with at least this probability, for each output by itself.
     ///
     /// Of rows like the ones of the fit, and different from all of them; see [`Uncertainty`](crate::Uncertainty).
+    #[inline(never)]
     pub fn intervals<'a, T: Scalar>(
         &self,
         engine: &Engine,

@@ -6,7 +6,6 @@
 use std::time::Instant;
 
 use bochner_simd::Aligned;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::content::{ContentHash, hashes};
@@ -72,10 +71,8 @@ impl Machine {
             Matrix::from_fn(side, side, |i, j| if i == j { 2.0 } else { 1.0 / (1.0 + i.abs_diff(j) as f64) });
         let cube = cubic(side as f64);
         let free = |_: f64| Ok(());
-        let band =
-            engine.install(|| rate(2.0 / 3.0 * cube, || Band::new(matrix.clone(), &free).map(|_| ())))?;
-        let factor =
-            engine.install(|| rate(cube / 6.0, || Cholesky::new(matrix.clone(), &free).map(|_| ())))?;
+        let band = rate(2.0 / 3.0 * cube, || Band::new(engine, matrix.clone(), &free).map(|_| ()))?;
+        let factor = rate(cube / 6.0, || Cholesky::new(engine, matrix.clone(), &free).map(|_| ()))?;
         Ok(Machine {
             threads: engine.threads(),
             single: Rates::measure::<f32>(engine)?,
@@ -100,14 +97,11 @@ impl Rates {
                 MapSpec { features: FEATURES, ..MapSpec::fourier(Kernel::gaussian(1.0)) }.build(columns)?;
             let rows = uniform::<T>(columns);
             let out = out.sized(ROWS * FEATURES);
-            engine
-                .install(|| {
-                    rate(1.0, || {
-                        map.apply_in_parallel(&Rows::from(&rows), out, false);
-                        Ok(())
-                    })
-                })
-                .map(|rate| 1.0 / rate)
+            let rate = rate(1.0, || {
+                map.apply_in_parallel(engine, &Rows::from(&rows), out, false);
+                Ok(())
+            });
+            rate.map(|rate| 1.0 / rate)
         };
         // Two equations: features, and what a column more costs.
         let (few, many) = (seconds(narrow)?, seconds(wide)?);
@@ -123,42 +117,34 @@ impl Rates {
         (0..ROWS).for_each(|i| thin.push_row(entries(i)));
         let thin = OwnedRows::Sparse(thin);
         let out = out.sized(ROWS * FEATURES);
-        let seconds_of_sparse = engine.install(|| {
-            rate(1.0, || {
-                map.apply_in_parallel(&thin.view(), out, false);
-                Ok(())
-            })
+        let seconds_of_sparse = rate(1.0, || {
+            map.apply_in_parallel(engine, &thin.view(), out, false);
+            Ok(())
         });
         let sparse = product * (wide / 8) as f64 / (1.0 / seconds_of_sparse? - rest).max(few * 0.01);
 
         let z = uniform::<T>(FEATURES);
         let y = Matrix::zeros(ROWS, 1);
         let mut packed = Aligned::default();
-        let sums = engine.install(|| {
-            let mut gram = Gram::zero(FEATURES, 1, 1);
-            rate((ROWS * FEATURES * FEATURES / 2) as f64, || {
-                gram.absorb(z.view(), y.view(), |_| 1.0, |_| 0, &mut packed);
-                Ok(())
-            })
+        let mut gram = Gram::zero(engine, FEATURES, 1, 1);
+        let sums = rate((ROWS * FEATURES * FEATURES / 2) as f64, || {
+            gram.absorb(engine, z.view(), y.view(), &|_| 1.0, &|_| 0, &mut packed);
+            Ok(())
         })?;
         let hash = ContentHash::new(0, Stream::Sample);
         let rows = uniform::<T>(64);
-        let entries = engine.install(|| {
-            rate((ROWS * 64) as f64, || {
-                let mut moments = Moments::zero(64);
-                moments.absorb(&Rows::from(&rows), |_| 1.0);
-                std::hint::black_box((hashes(&hash, &Rows::from(&rows)), moments));
-                Ok(())
-            })
+        let entries = rate((ROWS * 64) as f64, || {
+            let mut moments = Moments::zero(64);
+            moments.absorb(engine, &Rows::from(&rows), &|_| 1.0);
+            std::hint::black_box((hashes(engine, &hash, &Rows::from(&rows)), moments));
+            Ok(())
         })?;
         // Memory that was never written to is one page of zeros, which no cache misses.
         let held = Matrix::from_fn(8, 1 << 20, |i, j| T::from_f64((i + j % 7) as f64));
-        let streamed = engine.install(|| {
-            rate(held.as_slice().len() as f64, || {
-                let sum = |row: usize| held.row(row).iter().map(|z| z.to_f64()).sum::<f64>();
-                std::hint::black_box((0..held.rows()).into_par_iter().map(sum).collect::<Vec<f64>>());
-                Ok(())
-            })
+        let streamed = rate(held.as_slice().len() as f64, || {
+            let sum = |row: usize| held.row(row).iter().map(|z| z.to_f64()).sum::<f64>();
+            std::hint::black_box(engine.map(held.rows(), &sum));
+            Ok(())
         })?;
         let (products, features) = (product / a_column, (ROWS * FEATURES) as f64 / rest);
         Ok(Rates { products, sparse, features, sums, entries, streamed })

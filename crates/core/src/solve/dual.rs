@@ -80,13 +80,21 @@ impl SvmSolution {
 
 impl<T: Scalar> LinearSvm<'_, T> {
     /// Descends until the relative gap is at most `tolerance`, or for `most` rounds: [`SvmSolution::gap`] says which.
+    #[inline(never)]
     pub fn solve(&self, engine: &Engine, tolerance: f64, most: usize) -> Result<SvmSolution> {
         problem::check(&self.rows, self.signs, self.costs)?;
         let n = self.rows.count();
-        engine.phase("descent", n as u64, |check| self.descend(tolerance, most, check))
+        engine.phase("descent", n as u64, |check| self.descend(engine, tolerance, most, check))
     }
 
-    pub(crate) fn descend(&self, tolerance: f64, most: usize, check: Check<'_>) -> Result<SvmSolution> {
+    pub(crate) fn descend(
+        &self,
+        engine: &Engine,
+        tolerance: f64,
+        most: usize,
+        check: Check<'_>,
+    ) -> Result<SvmSolution> {
+        let isa = engine.isa();
         let n = self.rows.count();
         let columns = self.rows.columns();
         let mut weights = vec![0.0; columns + usize::from(self.intercept)];
@@ -95,7 +103,7 @@ impl<T: Scalar> LinearSvm<'_, T> {
         let mut active: Vec<u32> = (0..n as u32).filter(|&i| self.costs[i as usize] > 0.0).collect();
         let all = active.clone();
         let (mut upper, mut lower) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut solution = self.evaluate(weights.clone(), alpha.clone(), 0);
+        let mut solution = self.evaluate(isa, weights.clone(), alpha.clone(), 0);
         for round in 1..=most {
             let mut draws = Draws::new(self.seed, Stream::Visits, round as u64);
             for k in (1..active.len()).rev() {
@@ -105,7 +113,7 @@ impl<T: Scalar> LinearSvm<'_, T> {
             active.retain(|&row| {
                 let i = row as usize;
                 let (bound, ridge) = self.box_of(i);
-                let gradient = self.signs[i] * self.project(i, &weights) - 1.0 + ridge * alpha[i];
+                let gradient = self.signs[i] * self.project(isa, i, &weights) - 1.0 + ridge * alpha[i];
                 let projected = if alpha[i] <= 0.0 {
                     if gradient > upper {
                         return false;
@@ -124,14 +132,14 @@ impl<T: Scalar> LinearSvm<'_, T> {
                     let before = alpha[i];
                     let curvature = (squares[i] + ridge).max(f64::MIN_POSITIVE);
                     alpha[i] = (before - gradient / curvature).clamp(0.0, bound);
-                    self.add(i, (alpha[i] - before) * self.signs[i], &mut weights);
+                    self.add(isa, i, (alpha[i] - before) * self.signs[i], &mut weights);
                 }
                 true
             });
             let settled = highest - lowest <= SETTLED * tolerance || active.is_empty();
             let done = round % BETWEEN_GAPS == 0 || settled || round == most;
             if done {
-                solution = self.evaluate(weights.clone(), alpha.clone(), round);
+                solution = self.evaluate(isa, weights.clone(), alpha.clone(), round);
                 if solution.gap() <= tolerance {
                     break;
                 }
@@ -164,12 +172,12 @@ impl<T: Scalar> LinearSvm<'_, T> {
     }
 
     /// w·xᵢ.
-    fn project(&self, i: usize, weights: &[f64]) -> f64 {
+    fn project(&self, isa: Isa, i: usize, weights: &[f64]) -> f64 {
         let mut sum = if self.intercept { weights[weights.len() - 1] } else { 0.0 };
         match self.rows {
             Rows::Dense(rows) => {
                 let (row, width) = (row_of(rows.row(i)), rows.columns());
-                project(Isa::best(), row, width, &weights[..width], std::slice::from_mut(&mut sum));
+                project(isa, row, width, &weights[..width], std::slice::from_mut(&mut sum));
             }
             Rows::Sparse(rows) => {
                 let (columns, values) = rows.row(i);
@@ -180,11 +188,11 @@ impl<T: Scalar> LinearSvm<'_, T> {
     }
 
     /// w ← w + step·xᵢ.
-    fn add(&self, i: usize, step: f64, weights: &mut [f64]) {
+    fn add(&self, isa: Isa, i: usize, step: f64, weights: &mut [f64]) {
         match self.rows {
             Rows::Dense(rows) => {
                 let (row, width) = (row_of(rows.row(i)), rows.columns());
-                project_back(Isa::best(), row, width, &[step], &mut weights[..width]);
+                project_back(isa, row, width, &[step], &mut weights[..width]);
             }
             Rows::Sparse(rows) => {
                 let (columns, values) = rows.row(i);
@@ -197,11 +205,11 @@ impl<T: Scalar> LinearSvm<'_, T> {
         }
     }
 
-    fn evaluate(&self, weights: Vec<f64>, alpha: Vec<f64>, rounds: usize) -> SvmSolution {
+    fn evaluate(&self, isa: Isa, weights: Vec<f64>, alpha: Vec<f64>, rounds: usize) -> SvmSolution {
         let half_square = 0.5 * weights.iter().map(|w| w * w).sum::<f64>();
         let (mut losses, mut gain) = (0.0, 0.0);
         for i in (0..self.rows.count()).filter(|&i| self.costs[i] > 0.0) {
-            losses += self.costs[i] * self.hinge.loss(self.signs[i] * self.project(i, &weights));
+            losses += self.costs[i] * self.hinge.loss(self.signs[i] * self.project(isa, i, &weights));
             gain += alpha[i] - 0.5 * alpha[i] * alpha[i] * self.box_of(i).1;
         }
         SvmSolution { primal: half_square + losses, dual: gain - half_square, weights, alpha, rounds }

@@ -11,12 +11,10 @@
 //!
 //! One matrix in √w instead of K + λΣw·W⁻¹: symmetric, its entries of the size of the kernel's whatever the weights. `docs/book/ridge.md`.
 
-use rayon::prelude::*;
-
 use super::Solution;
 use crate::engine::Check;
 use crate::linalg::{Band, Cholesky, dot};
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// What is taken out of a kernel matrix.
 pub(crate) struct Centring {
@@ -34,11 +32,11 @@ pub(crate) struct Centring {
 
 impl Centring {
     /// Of a kernel matrix and positive weights.
-    pub(crate) fn of(kernel: &Matrix<f64>, weights: &[f64], intercept: bool) -> Centring {
+    pub(crate) fn of(engine: &Engine, kernel: &Matrix<f64>, weights: &[f64], intercept: bool) -> Centring {
         let n = weights.len();
         let shares = shares(weights);
         let mean = |i: usize| if intercept { dot(kernel.row(i), &shares) } else { 0.0 };
-        let means: Vec<f64> = (0..n).into_par_iter().map(mean).collect();
+        let means = engine.map(n, &mean);
         let grand = dot(&means, &shares);
         let mut centring = Centring {
             roots: shares.iter().map(|share| share.sqrt()).collect(),
@@ -82,15 +80,16 @@ pub(crate) struct DualRidge {
 impl DualRidge {
     /// From a kernel matrix, positive weights and one row of targets a row.
     pub(crate) fn new(
+        engine: &Engine,
         mut kernel: Matrix<f64>,
         weights: &[f64],
         mut targets: Matrix<f64>,
         intercept: bool,
     ) -> DualRidge {
         let n = weights.len();
-        let centring = Centring::of(&kernel, weights, intercept);
+        let centring = Centring::of(engine, &kernel, weights, intercept);
         let added = if intercept { centring.trace } else { 0.0 };
-        kernel.as_mut_slice().par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+        engine.for_each_chunk(kernel.as_mut_slice(), n, &|i, row| {
             for (j, k) in row.iter_mut().enumerate() {
                 *k = (centring.centred(i, j, *k) + added) * centring.roots[i] * centring.roots[j];
             }
@@ -105,12 +104,13 @@ impl DualRidge {
     }
 
     /// Solves at one λ; also the effective degrees of freedom tr K̃(K̃ + λ)⁻¹ in the units of V.
-    pub(crate) fn solve(mut self, lambda: f64, check: Check<'_>) -> Result<(Solution, f64)> {
+    pub(crate) fn solve(mut self, engine: &Engine, lambda: f64, check: Check<'_>) -> Result<(Solution, f64)> {
         let n = self.sides.rows();
         (0..n).for_each(|i| self.matrix.row_mut(i)[i] += lambda);
-        let cholesky = Cholesky::new(std::mem::take(&mut self.matrix), &|done| check(done / 2.0))?;
-        let beta = cholesky.solve(std::mem::take(&mut self.sides));
-        let inverse = cholesky.trace_of_inverse(&|done| check((1.0 + done) / 2.0))?;
+        let matrix = std::mem::take(&mut self.matrix);
+        let cholesky = Cholesky::new(engine, matrix, &|done| check(done / 2.0))?;
+        let beta = cholesky.solve(engine, std::mem::take(&mut self.sides));
+        let inverse = cholesky.trace_of_inverse(engine, &|done| check((1.0 + done) / 2.0))?;
         // The direction u is the intercept's: it is not counted.
         let (directions, along) =
             if self.intercept { (n - 1, 1.0 / (self.centring.trace + lambda)) } else { (n, 0.0) };
@@ -119,18 +119,22 @@ impl DualRidge {
     }
 
     /// The solutions for many λ from one band form; none for a λ that is too small for the matrix.
-    pub(crate) fn path(mut self, lambdas: &[f64], check: Check<'_>) -> Result<Vec<Option<Solution>>> {
-        let form = Band::new(std::mem::take(&mut self.matrix), check)?;
+    pub(crate) fn path(
+        mut self,
+        engine: &Engine,
+        lambdas: &[f64],
+        check: Check<'_>,
+    ) -> Result<Vec<Option<Solution>>> {
+        let form = Band::new(engine, std::mem::take(&mut self.matrix), check)?;
         let mut sides = std::mem::take(&mut self.sides);
-        form.rotate(&mut sides);
+        form.rotate(engine, &mut sides);
         let (n, outputs) = (sides.rows(), sides.columns());
-        let solved: Vec<Option<Matrix<f64>>> =
-            lambdas.par_iter().map(|&lambda| form.solve(lambda, &sides)).collect();
+        let solved = engine.map(lambdas.len(), &|l| form.solve(lambdas[l], &sides));
         // All λ and outputs side by side: one product instead of many.
         let mut all = Matrix::from_fn(n, lambdas.len() * outputs, |i, column| {
             solved[column / outputs].as_ref().map_or(0.0, |beta| beta.row(i)[column % outputs])
         });
-        form.rotate_back(&mut all);
+        form.rotate_back(engine, &mut all);
         let solution = |(l, beta): (usize, &Option<Matrix<f64>>)| {
             let columns = |i: usize, o: usize| all.row(i)[l * outputs + o];
             beta.as_ref().map(|_| self.with_intercept(&Matrix::from_fn(n, outputs, columns)))

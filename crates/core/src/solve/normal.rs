@@ -6,12 +6,10 @@
 //! ```
 //! The intercept is not penalised and so drops out by centring; without one, z̄ and ȳ are zero.
 
-use rayon::prelude::*;
-
 use crate::engine::Check;
 use crate::linalg::Cholesky;
 use crate::stat::Sums;
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// S, s and the means, for all outputs at once.
 #[derive(Clone, Debug)]
@@ -42,7 +40,7 @@ pub(crate) struct Factored {
 }
 
 impl Normal {
-    pub(crate) fn new(sums: Sums, intercept: bool) -> Normal {
+    pub(crate) fn new(engine: &Engine, sums: Sums, intercept: bool) -> Normal {
         let weight = sums.weight;
         let mean = |sums: &[f64]| -> Vec<f64> {
             sums.iter().map(|sum| if intercept { sum / weight } else { 0.0 }).collect()
@@ -52,11 +50,10 @@ impl Normal {
         let target_variances = squares.map(|(square, mean)| square / weight - mean * mean).collect();
         let (mut matrix, mut sides) = (sums.products, sums.cross);
         let features = feature_means.len();
-        matrix.as_mut_slice().par_chunks_exact_mut(features.max(1)).zip(&feature_means).for_each(
-            |(row, zi)| {
-                row.iter_mut().zip(&feature_means).for_each(|(s, zj)| *s = *s / weight - zi * zj);
-            },
-        );
+        engine.for_each_chunk(matrix.as_mut_slice(), features, &|i, row| {
+            let zi = feature_means[i];
+            row.iter_mut().zip(&feature_means).for_each(|(s, zj)| *s = *s / weight - zi * zj);
+        });
         for (i, zi) in feature_means.iter().enumerate() {
             for (s, y) in sides.row_mut(i).iter_mut().zip(&target_means) {
                 *s = *s / weight - zi * y;
@@ -71,12 +68,17 @@ impl Normal {
     }
 
     /// Solves at one λ, and keeps what else there is to know.
-    pub(crate) fn factor(mut self, lambda: f64, check: Check<'_>) -> Result<(Solution, Factored)> {
+    pub(crate) fn factor(
+        mut self,
+        engine: &Engine,
+        lambda: f64,
+        check: Check<'_>,
+    ) -> Result<(Solution, Factored)> {
         for i in 0..self.matrix.rows() {
             self.matrix.row_mut(i)[i] += lambda;
         }
-        let cholesky = Cholesky::new(std::mem::take(&mut self.matrix), check)?;
-        let coefficients = cholesky.solve(self.sides.clone());
+        let cholesky = Cholesky::new(engine, std::mem::take(&mut self.matrix), check)?;
+        let coefficients = cholesky.solve(engine, self.sides.clone());
         // (1/Σw) Σ w(y − c·z − b)² = var y − c·s − λ‖c‖², by the equations that c solves.
         let residual = |o: usize| {
             let each = (0..coefficients.rows()).map(|j| (coefficients.row(j)[o], self.sides.row(j)[o]));

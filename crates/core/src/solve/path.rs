@@ -11,12 +11,10 @@
 //! Σ w(y − c·z − b)² = Σwy² − 2c·Zᵀwy + cᵀ(ZᵀWZ)c − 2b(Σwy − c·ZᵀW1) + b²Σw
 //! ```
 
-use rayon::prelude::*;
-
 use crate::engine::Check;
 use crate::linalg::{Band, multiply};
 use crate::stat::Sums;
-use crate::{Matrix, Result, solve::Normal};
+use crate::{Engine, Matrix, Result, solve::Normal};
 
 /// The solutions for a range of λ.
 pub(crate) struct Path {
@@ -27,25 +25,37 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Decomposes, on the threads of the current pool.
-    pub(crate) fn new(mut normal: Normal, check: Check<'_>) -> Result<Path> {
-        let form = Band::new(std::mem::take(&mut normal.matrix), check)?;
+    /// Decomposes.
+    pub(crate) fn new(engine: &Engine, mut normal: Normal, check: Check<'_>) -> Result<Path> {
+        let form = Band::new(engine, std::mem::take(&mut normal.matrix), check)?;
         let mut sides = std::mem::take(&mut normal.sides);
-        form.rotate(&mut sides);
+        form.rotate(engine, &mut sides);
         Ok(Path { normal, form, sides })
     }
 
     /// For each λ, Σ w(y − ŷ)² over `held_out` rows and all outputs; infinite where λ is too small for the matrix. What is left takes little beside the decomposition: `check` is told that all is done.
-    pub(crate) fn errors(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<f64>> {
+    pub(crate) fn errors(
+        &self,
+        engine: &Engine,
+        lambdas: &[f64],
+        held_out: &Sums,
+        check: Check<'_>,
+    ) -> Result<Vec<f64>> {
         let scale: f64 = held_out.target_squares.iter().sum();
-        let each = self.errors_by_output(lambdas, held_out, check)?;
+        let each = self.errors_by_output(engine, lambdas, held_out, check)?;
         Ok(each.into_iter().map(|errors| cleaned(errors.into_iter().sum(), scale)).collect())
     }
 
     /// The same for each output: by the best λ of its own.
-    pub(crate) fn best_errors(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<f64>> {
+    pub(crate) fn best_errors(
+        &self,
+        engine: &Engine,
+        lambdas: &[f64],
+        held_out: &Sums,
+        check: Check<'_>,
+    ) -> Result<Vec<f64>> {
         let mut best = vec![f64::INFINITY; self.sides.columns()];
-        for errors in self.errors_by_output(lambdas, held_out, check)? {
+        for errors in self.errors_by_output(engine, lambdas, held_out, check)? {
             for ((best, error), scale) in best.iter_mut().zip(errors).zip(&held_out.target_squares) {
                 *best = best.min(cleaned(error, *scale));
             }
@@ -54,18 +64,23 @@ impl Path {
     }
 
     /// For each λ, those of all outputs.
-    fn errors_by_output(&self, lambdas: &[f64], held_out: &Sums, check: Check<'_>) -> Result<Vec<Vec<f64>>> {
+    fn errors_by_output(
+        &self,
+        engine: &Engine,
+        lambdas: &[f64],
+        held_out: &Sums,
+        check: Check<'_>,
+    ) -> Result<Vec<Vec<f64>>> {
         let outputs = self.sides.columns();
-        let solutions: Vec<Option<Matrix<f64>>> =
-            lambdas.par_iter().map(|&lambda| self.form.solve(lambda, &self.sides)).collect();
+        let solutions = engine.map(lambdas.len(), &|l| self.form.solve(lambdas[l], &self.sides));
         check(1.0)?;
         // Coefficients of all λ and outputs side by side.
         let mut all = Matrix::from_fn(self.sides.rows(), lambdas.len() * outputs, |i, column| {
             solutions[column / outputs].as_ref().map_or(0.0, |solution| solution.row(i)[column % outputs])
         });
-        self.form.rotate_back(&mut all);
+        self.form.rotate_back(engine, &mut all);
         check(1.0)?;
-        let images = multiply(&held_out.products, &all);
+        let images = multiply(engine, &held_out.products, &all);
         check(1.0)?;
         let columns = |matrix: &Matrix<f64>, start: usize| {
             Matrix::from_fn(matrix.rows(), outputs, |i, o| matrix.row(i)[start + o])

@@ -5,13 +5,11 @@
 //! ```
 //! A set does not know how often or in which order: weight equals repetition, and any split gives the same. Rows of weight 0 are passed over.
 
-use rayon::prelude::*;
-
 use super::Statistic;
 use crate::map::Grids;
 use crate::matrix::with_rows;
 use crate::source::Batch;
-use crate::{Rows, Scalar};
+use crate::{Engine, Rows, Scalar};
 
 /// A set of hashes for each grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,34 +89,42 @@ impl CellSets {
         CellSets { sets: vec![HashSet::default(); grids] }
     }
 
-    /// Reads a block, on the threads of the current pool.
-    pub(crate) fn absorb(&mut self, grids: &Grids, batch: &Batch<'_>) {
-        self.absorb_keeping(grids, batch, &mut vec![0; batch.rows.count() * grids.count()]);
+    /// Reads a block.
+    pub(crate) fn absorb(&mut self, engine: &Engine, grids: &Grids, batch: &Batch<'_>) {
+        self.absorb_keeping(engine, grids, batch, &mut vec![0; batch.rows.count() * grids.count()]);
     }
 
     /// As [`CellSets::absorb`]; the hashes of row i are left at `hashes[i·P..]`, also if it has no weight.
-    pub(crate) fn absorb_keeping(&mut self, grids: &Grids, batch: &Batch<'_>, hashes: &mut [u32]) {
+    pub(crate) fn absorb_keeping(
+        &mut self,
+        engine: &Engine,
+        grids: &Grids,
+        batch: &Batch<'_>,
+        hashes: &mut [u32],
+    ) {
         let kept = |i: usize| batch.weight(i) > 0.0;
-        with_rows!(batch.rows, rows => self.absorb_rows(grids, &rows, hashes, kept));
+        with_rows!(batch.rows, rows => self.absorb_rows(engine, grids, &rows, hashes, &kept));
     }
 
     pub(crate) fn absorb_rows<T: Scalar>(
         &mut self,
+        engine: &Engine,
         grids: &Grids,
         rows: &Rows<'_, T>,
         hashes: &mut [u32],
-        kept: impl Fn(usize) -> bool + Sync,
+        kept: &(dyn Fn(usize) -> bool + Sync),
     ) {
         /// Rows hashed at once.
         const PIECE: usize = 256;
         /// Grids whose sets are filled at once.
         const TOGETHER: usize = 4;
         let count = grids.count();
-        hashes.par_chunks_mut(PIECE * count).enumerate().for_each(|(p, out)| {
-            grids.hashes(&rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE)), out);
+        engine.for_each_chunk(hashes, PIECE * count, &|p, out| {
+            grids.hashes(engine, &rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE)), out);
         });
         // Few enough grids at once for their sets to stay in a first-level cache, as long as they are small.
-        self.sets.par_chunks_mut(TOGETHER).enumerate().for_each(|(c, sets)| {
+        let hashes = &*hashes;
+        engine.for_each_chunk(&mut self.sets, TOGETHER, &|c, sets| {
             for (_, row) in hashes.chunks_exact(count).enumerate().filter(|&(i, _)| kept(i)) {
                 sets.iter_mut().zip(&row[c * TOGETHER..]).for_each(|(set, &hash)| set.insert(hash));
             }

@@ -10,7 +10,7 @@
 use super::Statistic;
 use crate::linalg::{dot, multiply, sketched_eigen, symmetric_eigen};
 use crate::random::{Draws, Stream};
-use crate::{Csr, Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Csr, Engine, Error, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Rows whose gradients are held at once: at least, as they share one read of the frequencies, and at most; and numbers of these gradients between.
 const FEWEST: usize = 16;
@@ -71,27 +71,30 @@ impl Gradients {
         Gradients { weight: 0.0, columns, sums: Sums::Leading { diagonal, tests, products } }
     }
 
-    /// Reads rows, as the map takes them, on the threads of the current pool. `coefficients` are outputs × features; a map without gradients is an error.
+    /// Reads rows, as the map takes them. `coefficients` are outputs × features; a map without gradients is an error.
+    #[inline(never)]
     pub fn absorb<T: Scalar>(
         &mut self,
+        engine: &Engine,
         map: &Map,
         coefficients: &Matrix<f64>,
         rows: &Rows<'_, T>,
-        weight: impl Fn(usize) -> f64,
+        weight: &dyn Fn(usize) -> f64,
     ) -> Result<()> {
         if self.columns != map.input_dim() {
             return Err(Error::ColumnCount { expected: map.input_dim(), found: self.columns });
         }
-        self.absorb_of(map, coefficients, rows, weight, |gradients| gradients)
+        self.absorb_of(engine, map, coefficients, rows, weight, |gradients| gradients)
     }
 
     /// The same for rows that are made of others, whose gradients `back` makes of those of the map's rows.
     pub(crate) fn absorb_of<T: Scalar>(
         &mut self,
+        engine: &Engine,
         map: &Map,
         coefficients: &Matrix<f64>,
         rows: &Rows<'_, T>,
-        weight: impl Fn(usize) -> f64,
+        weight: &dyn Fn(usize) -> f64,
         back: impl Fn(Matrix<f64>) -> Matrix<f64>,
     ) -> Result<()> {
         let (expected, found) = (map.input_dim(), rows.columns());
@@ -107,8 +110,8 @@ impl Gradients {
             let range = start..rows.count().min(start + piece);
             let weights: Vec<f64> = range.clone().map(&weight).collect();
             let double = doubled(&rows.slice(range), map.takes_sparse_gradients());
-            for gradients in map.gradients(&double.view(), coefficients)? {
-                self.add(back(gradients), &weights);
+            for gradients in map.gradients(engine, &double.view(), coefficients)? {
+                self.add(engine, back(gradients), &weights);
             }
             self.weight += weights.iter().sum::<f64>();
         }
@@ -116,7 +119,7 @@ impl Gradients {
     }
 
     /// Adds Σ w gᵢgᵢᵀ.
-    fn add(&mut self, mut gradients: Matrix<f64>, weights: &[f64]) {
+    fn add(&mut self, engine: &Engine, mut gradients: Matrix<f64>, weights: &[f64]) {
         for (i, weight) in weights.iter().enumerate() {
             let root = weight.max(0.0).sqrt();
             gradients.row_mut(i).iter_mut().for_each(|g| *g *= root);
@@ -127,12 +130,12 @@ impl Gradients {
             sums.iter_mut().enumerate().for_each(|(j, sum)| *sum += squares(j));
         };
         match &mut self.sums {
-            Sums::Full(sums) => add(sums, multiply(&transposed, &gradients).as_slice()),
+            Sums::Full(sums) => add(sums, multiply(engine, &transposed, &gradients).as_slice()),
             Sums::Diagonal(sums) => add_squares(sums),
             Sums::Leading { diagonal, tests, products } => {
                 add_squares(diagonal);
-                let along = multiply(&gradients, tests);
-                add(products.as_mut_slice(), multiply(&transposed, &along).as_slice());
+                let along = multiply(engine, &gradients, tests);
+                add(products.as_mut_slice(), multiply(engine, &transposed, &along).as_slice());
             }
         }
     }
@@ -150,12 +153,12 @@ impl Gradients {
     }
 
     /// The leading eigenvalues of M, in descending order, and their eigenvectors, one a row; none where only the diagonal was summed. At most 64 where not all of M was, and these are exact only if M has no more.
-    pub fn eigen(&self) -> Result<Option<(Vec<f64>, Matrix<f64>)>> {
+    pub fn eigen(&self, engine: &Engine) -> Result<Option<(Vec<f64>, Matrix<f64>)>> {
         match &self.sums {
-            Sums::Full(_) => self.matrix().as_ref().map(symmetric_eigen).transpose(),
+            Sums::Full(_) => self.matrix().as_ref().map(|matrix| symmetric_eigen(engine, matrix)).transpose(),
             Sums::Diagonal(_) => Ok(None),
             Sums::Leading { tests, products, .. } => {
-                let (values, vectors) = sketched_eigen(tests, products)?;
+                let (values, vectors) = sketched_eigen(engine, tests, products)?;
                 Ok(Some((values.into_iter().map(|value| self.mean(value)).collect(), vectors)))
             }
         }
@@ -175,12 +178,12 @@ impl Gradients {
     }
 
     /// M ← AMAᵀ, of all of it.
-    pub(crate) fn turn(&mut self, a: &Matrix<f64>) {
+    pub(crate) fn turn(&mut self, engine: &Engine, a: &Matrix<f64>) {
         let d = self.columns;
         let Sums::Full(sums) = &mut self.sums else { return };
         let matrix = Matrix::from_fn(d, d, |i, j| sums[i * d + j]);
         let transposed = Matrix::from_fn(d, d, |i, j| a.row(j)[i]);
-        let product = multiply(&multiply(a, &matrix), &transposed);
+        let product = multiply(engine, &multiply(engine, a, &matrix), &transposed);
         sums.copy_from_slice(product.as_slice());
     }
 

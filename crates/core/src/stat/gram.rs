@@ -7,12 +7,11 @@
 //! same bits for any number of threads. Sums over a block run in the precision of the features, sums over
 //! blocks in f64. Rows carry the square root of their weight on both sides of every product. `docs/book/ridge.md`.
 
-use bochner_simd::{Aligned, Extent, Isa, TILE, cross_tile, pack_columns, rank_tile};
-use rayon::prelude::*;
+use bochner_simd::{Aligned, Extent, TILE, cross_tile, pack_columns, rank_tile};
 
 use super::Statistic;
 use crate::engine::UNASKED;
-use crate::{Matrix, MatrixView, Scalar};
+use crate::{Engine, Matrix, MatrixView, Scalar};
 
 /// Partial sums of each fold.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +54,8 @@ pub struct Sums {
 
 impl Gram {
     /// Of no rows.
-    pub fn zero(features: usize, outputs: usize, folds: usize) -> Self {
-        let part = |_| Part::zero(features, outputs);
+    pub fn zero(engine: &Engine, features: usize, outputs: usize, folds: usize) -> Self {
+        let part = |_| Part::zero(engine, features, outputs);
         Gram { features, outputs, folds: (0..folds).map(part).collect() }
     }
 
@@ -77,17 +76,19 @@ impl Gram {
 
     /// Reads a block of features `z` with targets `y`; `weight(i)` and `fold(i)` are those of row i.
     ///
-    /// Runs on the threads of the current pool; `packed` is memory to work in, kept between blocks.
+    /// `packed` is memory to work in, kept between blocks.
+    #[inline(never)]
     pub fn absorb<T: Scalar>(
         &mut self,
+        engine: &Engine,
         z: MatrixView<'_, T>,
         y: MatrixView<'_, f64>,
-        weight: impl Fn(usize) -> f64,
-        fold: impl Fn(usize) -> usize,
+        weight: &dyn Fn(usize) -> f64,
+        fold: &dyn Fn(usize) -> usize,
         packed: &mut Aligned<T>,
     ) {
         let never = || Ok::<(), std::convert::Infallible>(());
-        match self.absorb_until(z, y, weight, fold, packed, never) {
+        match self.absorb_until(engine, z, y, weight, fold, packed, never) {
             Ok(()) => {}
             Err(impossible) => match impossible {},
         }
@@ -96,14 +97,15 @@ impl Gram {
     /// The same, asking every now and then whether to go on: a block of many features takes seconds. What has been stopped is of no use.
     pub(crate) fn absorb_until<T: Scalar, E>(
         &mut self,
+        engine: &Engine,
         z: MatrixView<'_, T>,
         y: MatrixView<'_, f64>,
-        weight: impl Fn(usize) -> f64,
-        fold: impl Fn(usize) -> usize,
+        weight: &dyn Fn(usize) -> f64,
+        fold: &dyn Fn(usize) -> usize,
         packed: &mut Aligned<T>,
         check: impl Fn() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let isa = Isa::best();
+        let isa = engine.isa();
         let mut order: Vec<(usize, u32, f64)> = (0..z.rows())
             .filter(|&i| weight(i) > 0.0)
             .map(|i| (fold(i), i as u32, weight(i).sqrt()))
@@ -113,9 +115,9 @@ impl Gram {
         let factors: Vec<(u32, f64)> = order.iter().map(|&(_, i, factor)| (i, factor)).collect();
 
         let packed = packed.sized(self.features.div_ceil(TILE) * total * TILE);
-        packed.par_chunks_mut((total * TILE).max(1)).enumerate().for_each(|(tile, packed)| {
+        engine.for_each_chunk(packed, total * TILE, &|tile, packed| {
             let columns = tile * TILE..self.features.min((tile + 1) * TILE);
-            pack_columns(isa, &factors, |i| &z.row(i)[columns.clone()], packed);
+            pack_columns(isa, &factors, &|i| &z.row(i)[columns.clone()], packed);
         });
         let sides = sides(&factors, y);
 
@@ -131,7 +133,7 @@ impl Gram {
             let tiles = (UNASKED / (rows.len() * TILE * TILE)).max(1);
             for (few, products) in part.products.as_mut_slice().chunks_mut(tiles * TILE * TILE).enumerate() {
                 // Tile by tile: threads that take several at once wait for each other at the end.
-                products.par_chunks_mut(TILE * TILE).enumerate().with_max_len(1).for_each(|(position, c)| {
+                engine.for_each_chunk(products, TILE * TILE, &|position, c| {
                     let (i, j) = tile_of(few * tiles + position);
                     let columns = |t: usize| TILE.min(self.features - t * TILE);
                     let extent = Extent { a: columns(i), b: columns(j), upper: i == j };
@@ -139,7 +141,7 @@ impl Gram {
                 });
                 check()?;
             }
-            part.cross.par_chunks_mut((self.outputs + 1) * TILE).enumerate().for_each(|(t, c)| {
+            engine.for_each_chunk(&mut part.cross, (self.outputs + 1) * TILE, &|t, c| {
                 cross_tile(isa, tile(t), &sides, rows.clone(), c);
             });
             for &(_, i, factor) in &order[rows.clone()] {
@@ -156,21 +158,21 @@ impl Gram {
     }
 
     /// The sums of all rows.
-    pub fn total(&self) -> Sums {
-        self.sums(|_| true)
+    pub fn total(&self, engine: &Engine) -> Sums {
+        self.sums(engine, |_| true)
     }
 
     /// The sums of one fold.
-    pub fn only(&self, fold: usize) -> Sums {
-        self.sums(|k| k == fold)
+    pub fn only(&self, engine: &Engine, fold: usize) -> Sums {
+        self.sums(engine, |k| k == fold)
     }
 
     /// The sums of all folds but one: added up, not subtracted, so that nothing cancels.
-    pub fn without(&self, fold: usize) -> Sums {
-        self.sums(|k| k != fold)
+    pub fn without(&self, engine: &Engine, fold: usize) -> Sums {
+        self.sums(engine, |k| k != fold)
     }
 
-    fn sums(&self, chosen: impl Fn(usize) -> bool) -> Sums {
+    fn sums(&self, engine: &Engine, chosen: impl Fn(usize) -> bool) -> Sums {
         let (features, outputs) = (self.features, self.outputs);
         let mut sums = Sums {
             products: Matrix::zeros(features, features),
@@ -185,14 +187,12 @@ impl Gram {
             self.folds.iter().enumerate().filter(|&(k, _)| chosen(k)).map(|(_, part)| part).collect();
         parts.iter().for_each(|part| part.add_to(&mut sums));
         // Each row of tiles by itself: what lies left of the diagonal is the transpose of a tile above it.
-        sums.products.as_mut_slice().par_chunks_mut(TILE * features.max(1)).enumerate().for_each(
-            |(i, rows)| {
-                rows.fill(0.0); // as in `zero`
-                for j in 0..features.div_ceil(TILE) {
-                    parts.iter().for_each(|part| part.add_tile(i, j, rows, features));
-                }
-            },
-        );
+        engine.for_each_chunk(sums.products.as_mut_slice(), TILE * features, &|i, rows| {
+            rows.fill(0.0); // as in `zero`
+            for j in 0..features.div_ceil(TILE) {
+                parts.iter().for_each(|part| part.add_tile(i, j, rows, features));
+            }
+        });
         sums
     }
 }
@@ -221,11 +221,11 @@ fn tile_of(position: usize) -> (usize, usize) {
 }
 
 impl Part {
-    fn zero(features: usize, outputs: usize) -> Part {
+    fn zero(engine: &Engine, features: usize, outputs: usize) -> Part {
         let tiles = features.div_ceil(TILE);
         let mut products = Aligned::zeros(tiles * (tiles + 1) / 2 * TILE * TILE);
         // Written, so that later additions do not find shared pages of zeros, each of which would have to be copied.
-        products.as_mut_slice().par_chunks_mut(TILE * TILE).for_each(|tile| tile.fill(0.0));
+        engine.for_each_chunk(products.as_mut_slice(), TILE * TILE, &|_, tile| tile.fill(0.0));
         let cross = vec![0.0; tiles * (outputs + 1) * TILE];
         Part { products, cross, targets: vec![0.0; 2 * outputs + 1], rows: 0 }
     }
@@ -302,13 +302,14 @@ mod tests {
     fn read<T: Scalar>(data: &Data, range: std::ops::Range<usize>) -> Gram {
         let z: Vec<T> = data.z.as_slice().iter().map(|&x| T::from_f64(x)).collect();
         let z = Matrix::new(data.z.rows(), data.z.columns(), z).unwrap();
-        let mut gram = Gram::zero(data.z.columns(), data.y.columns(), 3);
+        let mut gram = Gram::zero(&Engine::default(), data.z.columns(), data.y.columns(), 3);
         let start = range.start;
         gram.absorb(
+            &Engine::default(),
             z.view().slice(range.clone()),
             data.y.view().slice(range),
-            |i| data.weights[start + i],
-            |i| (start + i) * 7 % 3,
+            &|i| data.weights[start + i],
+            &|i| (start + i) * 7 % 3,
             &mut Aligned::default(),
         );
         gram
@@ -348,10 +349,18 @@ mod tests {
             let data = data(131, features, outputs);
             for (gram, tolerance) in [(read::<f64>(&data, 0..131), 1e-12), (read::<f32>(&data, 0..131), 2e-4)]
             {
-                assert_equal(&gram.total(), &naive(&data, |_| true), tolerance);
+                assert_equal(&gram.total(&Engine::default()), &naive(&data, |_| true), tolerance);
                 for k in 0..3 {
-                    assert_equal(&gram.only(k), &naive(&data, |i| i * 7 % 3 == k), tolerance);
-                    assert_equal(&gram.without(k), &naive(&data, |i| i * 7 % 3 != k), tolerance);
+                    assert_equal(
+                        &gram.only(&Engine::default(), k),
+                        &naive(&data, |i| i * 7 % 3 == k),
+                        tolerance,
+                    );
+                    assert_equal(
+                        &gram.without(&Engine::default(), k),
+                        &naive(&data, |i| i * 7 % 3 != k),
+                        tolerance,
+                    );
                 }
             }
         }
@@ -359,7 +368,9 @@ mod tests {
 
     /// Every fold of two readings.
     fn assert_same_folds(a: &Gram, b: &Gram, tolerance: f64) {
-        (0..3).for_each(|k| assert_equal(&a.only(k), &b.only(k), tolerance));
+        (0..3).for_each(|k| {
+            assert_equal(&a.only(&Engine::default(), k), &b.only(&Engine::default(), k), tolerance)
+        });
     }
 
     #[test]
@@ -375,8 +386,11 @@ mod tests {
             assert_same_folds(&back, &whole, 1e-12);
         }
         let mut with_zero = read::<f64>(&data, 0..37);
-        with_zero.merge(&Gram::zero(5, 1, 3));
-        assert_same_bits(with_zero.total().products.as_slice(), whole.total().products.as_slice());
+        with_zero.merge(&Gram::zero(&Engine::default(), 5, 1, 3));
+        assert_same_bits(
+            with_zero.total(&Engine::default()).products.as_slice(),
+            whole.total(&Engine::default()).products.as_slice(),
+        );
     }
 
     /// Several tiles, several targets, both precisions: (a + b) + c, a + (b + c) and the whole are the same fold by fold.
@@ -404,8 +418,10 @@ mod tests {
         let rows: Vec<usize> = (0..20).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
         let take = |m: &Matrix<f64>| Matrix::from_fn(rows.len(), m.columns(), |i, j| m.row(rows[i])[j]);
         let repeated = Data { z: take(&weighted.z), y: take(&weighted.y), weights: vec![1.0; rows.len()] };
-        let (mut a, b) =
-            (read::<f64>(&weighted, 0..20).total(), read::<f64>(&repeated, 0..rows.len()).total());
+        let (mut a, b) = (
+            read::<f64>(&weighted, 0..20).total(&Engine::default()),
+            read::<f64>(&repeated, 0..rows.len()).total(&Engine::default()),
+        );
         a.rows = b.rows;
         assert_equal(&a, &b, 1e-12);
     }
@@ -420,10 +436,11 @@ mod tests {
         let absorb = |gram: &mut Gram, most: usize| {
             asked.set(0);
             gram.absorb_until(
+                &Engine::default(),
                 z.view(),
                 y.view(),
-                |_| 1.0,
-                |_| 0,
+                &|_| 1.0,
+                &|_| 0,
                 &mut Aligned::default(),
                 || {
                     asked.set(asked.get() + 1);
@@ -431,15 +448,15 @@ mod tests {
                 },
             )
         };
-        let mut gram = Gram::zero(d, 1, 1);
+        let mut gram = Gram::zero(&Engine::default(), d, 1, 1);
         assert_eq!(absorb(&mut gram, usize::MAX), Ok(()));
         assert!(asked.get() > 1, "asked {} times", asked.get());
-        let products = gram.total().products;
+        let products = gram.total(&Engine::default()).products;
         for (i, j) in [(0, 0), (0, d - 1), (d - 1, d - 1), (5, 1200), (191, 192), (1300, 1599), (1590, 17)] {
             let expected: f32 = (0..n).map(|k| z.row(k)[i] * z.row(k)[j]).sum();
             assert_close(&[products.row(i)[j]], &[f64::from(expected)], Absolute(0.0));
         }
-        assert_eq!(absorb(&mut Gram::zero(d, 1, 1), 1), Err("stopped"));
+        assert_eq!(absorb(&mut Gram::zero(&Engine::default(), d, 1, 1), 1), Err("stopped"));
         assert_eq!(asked.get(), 2);
     }
 

@@ -6,10 +6,8 @@
 //! A piece of a block is summed about its own mean and merged (Chan et al.), so that columns far from zero keep their digits. Pieces
 //! are merged in order, whichever thread summed them.
 
-use rayon::prelude::*;
-
 use super::Statistic;
-use crate::{Rows, Scalar};
+use crate::{Engine, Rows, Scalar};
 
 /// Rows summed about one mean.
 const PIECE: usize = 512;
@@ -28,19 +26,25 @@ impl Moments {
         Moments { weight: 0.0, mean: vec![0.0; columns], squares: vec![0.0; columns] }
     }
 
-    /// Reads a block, on the threads of the current pool.
-    pub fn absorb<T: Scalar>(&mut self, rows: &Rows<'_, T>, weight: impl Fn(usize) -> f64 + Sync) {
+    /// Reads a block.
+    #[inline(never)]
+    pub fn absorb<T: Scalar>(
+        &mut self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        weight: &(dyn Fn(usize) -> f64 + Sync),
+    ) {
         let columns = self.mean.len();
         let piece = |p: usize| {
             let range = p * PIECE..rows.count().min((p + 1) * PIECE);
-            Moments::of(&rows.slice(range.clone()), columns, |i| weight(range.start + i))
+            Moments::of(&rows.slice(range.clone()), columns, &|i| weight(range.start + i))
         };
-        let pieces: Vec<Moments> = (0..rows.count().div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        let pieces = engine.map(rows.count().div_ceil(PIECE), &piece);
         pieces.iter().for_each(|piece| self.merge(piece));
     }
 
     /// The moments of a piece.
-    fn of<T: Scalar>(rows: &Rows<'_, T>, columns: usize, weight: impl Fn(usize) -> f64) -> Moments {
+    fn of<T: Scalar>(rows: &Rows<'_, T>, columns: usize, weight: &dyn Fn(usize) -> f64) -> Moments {
         let mut block = Moments::zero(columns);
         let mut stored = vec![0.0; columns];
         for i in 0..rows.count() {
@@ -104,6 +108,7 @@ mod tests {
 
     #[test]
     fn reading_in_two_parts_equals_reading_at_once_and_a_naive_sum() {
+        let engine = &Engine::default();
         let (n, d) = (37, 3);
         // Far from zero: sums of squares would lose nine digits.
         let x = Matrix::new(n, d, normals(n, d, 1).iter().map(|x| x + 1e6).collect()).unwrap();
@@ -118,9 +123,9 @@ mod tests {
             .collect();
         for cut in 0..=n {
             let mut moments = Moments::zero(d);
-            moments.absorb(&rows.slice(0..cut), |i| weights[i]);
+            moments.absorb(engine, &rows.slice(0..cut), &|i| weights[i]);
             let mut rest = Moments::zero(d);
-            rest.absorb(&rows.slice(cut..n), |i| weights[cut + i]);
+            rest.absorb(engine, &rows.slice(cut..n), &|i| weights[cut + i]);
             moments.merge(&rest);
             assert_close(&moments.deviation(), &naive, Relative(1e-9));
         }
@@ -128,9 +133,10 @@ mod tests {
 
     #[test]
     fn zeros_that_are_not_stored_count() {
+        let engine = &Engine::default();
         let sparse = Csr::new(2, vec![0, 1, 1, 2, 2], vec![0, 0], vec![2.0, 4.0]).unwrap();
         let mut moments = Moments::zero(2);
-        moments.absorb(&Rows::from(&sparse), |_| 1.0);
+        moments.absorb(engine, &Rows::from(&sparse), &|_| 1.0);
         assert_close(moments.mean(), &[1.5, 0.0], Relative(1e-15));
         assert_close(&moments.deviation(), &[2.75f64.sqrt(), 0.0], Relative(1e-15));
     }

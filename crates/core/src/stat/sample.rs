@@ -79,19 +79,25 @@ impl Sample {
             source,
             "sample",
             || Sample::zero(capacity, source.input_dim(), seed),
-            |sample, batch| sample.absorb(batch, source.target()),
+            |sample, batch| sample.absorb(engine, batch, source.target()),
         )
     }
 
     /// Reads a block.
-    pub fn absorb(&mut self, batch: &Batch<'_>, target: &Target) {
+    pub fn absorb(&mut self, engine: &Engine, batch: &Batch<'_>, target: &Target) {
         let coded = target.coded(batch);
-        with_rows!(batch.content, rows => self.absorb_rows(&rows, &coded, batch));
+        with_rows!(batch.content, rows => self.absorb_rows(engine, &rows, &coded, batch));
     }
 
-    fn absorb_rows<T: Scalar>(&mut self, rows: &Rows<'_, T>, coded: &Matrix<f64>, batch: &Batch<'_>) {
+    fn absorb_rows<T: Scalar>(
+        &mut self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        coded: &Matrix<f64>,
+        batch: &Batch<'_>,
+    ) {
         self.sparse |= matches!(rows, Rows::Sparse(_));
-        for (i, hash) in hashes(&self.hash, rows).into_iter().enumerate() {
+        for (i, hash) in hashes(engine, &self.hash, rows).into_iter().enumerate() {
             let weight = batch.weight(i);
             if weight > 0.0 {
                 self.population += 1;
@@ -286,7 +292,7 @@ mod tests {
         let rows64 = AnyRows::F64(Rows::Dense(rows));
         let batch =
             Batch { rows: rows64, content: rows64, targets: rows, weights: Some(weights), first_row: 0 };
-        sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+        sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         sample
     }
 
@@ -347,7 +353,7 @@ mod tests {
             let mut sample = Sample::zero(10, 1, seed);
             let all = AnyRows::F64(Rows::Dense(rows));
             let batch = Batch { rows: all, content: all, targets: rows, weights: None, first_row: 0 };
-            sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+            sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
             sample.iter().for_each(|row| hits[row.targets[0] as usize - 1] += 1);
         }
         let radius = bochner_testkit::hoeffding_radius(seeds as usize, 1.0, 1e-9 / 40.0);
@@ -366,7 +372,7 @@ mod tests {
         let all = AnyRows::F64(Rows::from(&rows));
         let batch = Batch { rows: all, content: all, targets, weights: None, first_row: 0 };
         let mut sample = Sample::zero(60, 8, 5).with_entries(most, fewest, true);
-        sample.absorb(&batch, &Target::Numbers { outputs: 1 });
+        sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         sample
     }
 
@@ -405,7 +411,7 @@ mod tests {
         let rows = AnyRows::F64(Rows::Dense(MatrixView::new(&values, 20, 3).unwrap()));
         let targets = MatrixView::new(&values[..20], 20, 1).unwrap();
         let batch = Batch { rows, content: rows, targets, weights: None, first_row: 0 };
-        dense.absorb(&batch, &Target::Numbers { outputs: 1 });
+        dense.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         assert_eq!(dense.len(), 4);
     }
 }

@@ -56,6 +56,7 @@ impl SequenceEncoder {
     }
 
     /// One row for each text, on the engine's threads; the same bits for any number of them. The observer is asked whether to go on between some texts and the next.
+    #[inline(never)]
     pub fn encode<T: Scalar>(&self, engine: &Engine, texts: &TextColumn) -> Result<Csr<T>> {
         self.encode_with(engine, texts, self.sequence.hashed(true)?)
     }

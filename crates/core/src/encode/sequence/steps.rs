@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::Grams;
 use crate::table::TextColumn;
 use crate::{Engine, Event, Result};
@@ -27,8 +25,7 @@ pub(super) fn in_steps<R: Send>(
 ) -> Result<()> {
     let letters = GRAMS / (grams.of_a_window() as usize).max(1);
     for step in pieces(texts, letters).chunks(PIECES * engine.threads()) {
-        let read = |range: &Range<usize>| piece(range.clone());
-        let done: Vec<R> = engine.install(|| step.par_iter().map(read).collect());
+        let done = engine.map(step.len(), &|at| piece(step[at].clone()));
         done.into_iter().for_each(&mut take);
         engine.tell(&Event::Alive)?;
     }

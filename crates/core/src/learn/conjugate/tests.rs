@@ -118,7 +118,9 @@ fn naive(case: &Case<'_>, data: &Data) -> (Matrix<f64>, Vec<f64>) {
         (0..n).map(|i| w(i) * (z.row(i)[a] - zm[a]) * (data.y.row(i)[o] - ym[o])).sum::<f64>() / total
     };
     let (matrix, sides) = (Matrix::from_fn(d, d, s), Matrix::from_fn(d, t, side));
-    let c = crate::linalg::Cholesky::new(matrix, &|_| Ok(())).unwrap().solve(sides);
+    let c = crate::linalg::Cholesky::new(&Engine::default(), matrix, &|_| Ok(()))
+        .unwrap()
+        .solve(&Engine::default(), sides);
     let b = (0..t).map(|o| ym[o] - (0..d).map(|j| c.row(j)[o] * zm[j]).sum::<f64>()).collect();
     (c, b)
 }

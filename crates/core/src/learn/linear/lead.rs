@@ -7,9 +7,6 @@
 //! S is that of a sample of rows, or is seen through random vectors, or is its diagonal: the guides of ridge's conjugate gradients, whose λ is 1/B here. Each output has its own B, so that they share S and still have their own size, and
 //! another λ of the objective, which changes B alone, needs no other S. It is made anew with the bends of the moment where it leads astray.
 
-use bochner_simd::{Aligned, Isa, RowsRef, project};
-use rayon::prelude::*;
-
 use super::descent::{Descent, Group};
 use crate::learn::streamed::{Block, Job, Shown, Visitor};
 use crate::linalg::dot;
@@ -18,6 +15,7 @@ use crate::solve::pcg::{Guide, Nystrom, Operator, Vectors};
 use crate::solve::{Constant, Normal, Preconditioner};
 use crate::stat::Gram;
 use crate::{Engine, Event, MatrixView, Result, Scalar};
+use bochner_simd::{Aligned, RowsRef, project};
 
 /// A guide, if one was made, and what it takes to make another.
 pub(super) struct Lead<'a> {
@@ -96,7 +94,8 @@ impl Lead<'_> {
             bends: Bends::new(descent, groups),
             coefficients: directions.concat(),
             constants,
-            sums: Gram::zero(features, 0, 1),
+            sums: Gram::zero(self.engine, features, 0, 1),
+            engine: self.engine,
         };
         descent.stream.visit(share, &mut seen)?;
         if seen.sums.rows() == 0 && share < 1.0 {
@@ -109,15 +108,14 @@ impl Lead<'_> {
         let single = descent.stream.source.scalar_bytes() == 4;
         let rounding = if single { f64::from(f32::EPSILON) } else { f64::EPSILON };
         let check = |_| self.engine.tell(&Event::Alive);
-        self.engine.install(|| {
-            let sums = seen.sums.total();
-            drop(seen.sums);
-            let has_constant = descent.constant != Constant::None;
-            let mean = |sum: &f64| if has_constant { sum / sums.weight } else { 0.0 };
-            let centre = sums.features.iter().map(mean).collect();
-            let guide = Guide::whole(Normal::new(sums, has_constant).matrix, rounding, false, &check)?;
-            Ok(Some(Made { guide, centre }))
-        })
+        let sums = seen.sums.total(self.engine);
+        drop(seen.sums);
+        let has_constant = descent.constant != Constant::None;
+        let mean = |sum: &f64| if has_constant { sum / sums.weight } else { 0.0 };
+        let centre = sums.features.iter().map(mean).collect();
+        let normal = Normal::new(self.engine, sums, has_constant);
+        let guide = Guide::whole(self.engine, normal.matrix, rounding, false, &check)?;
+        Ok(Some(Made { guide, centre }))
     }
 
     /// S seen through random vectors, as many as are of use or are asked for.
@@ -133,7 +131,7 @@ impl Lead<'_> {
         let bend = groups.iter().map(|group| group.bend).fold(LEAST_BEND, f64::max);
         let mut wanted = if is_first { rank.min(FIRST_RANK) } else { rank };
         loop {
-            self.engine.install(|| nystrom.grow(&mut products, wanted))?;
+            nystrom.grow(self.engine, &mut products, wanted)?;
             // (Infinite, where nothing is seen.)
             if !(nystrom.last() > 10.0 / bend)
                 || nystrom.last().is_infinite()
@@ -164,7 +162,7 @@ impl Lead<'_> {
             })
             .collect();
         let sides: Vec<(&[f64], f64)> = centred.iter().map(|(r, lambda)| (&r[..], *lambda)).collect();
-        let led = self.engine.install(|| guide.lead(&sides));
+        let led = guide.lead(self.engine, &sides);
         let mut led = outputs().zip(led).map(|((group, r), mut led)| {
             let size = inverse(group) / guide.factor(inverse(group));
             led.iter_mut().for_each(|x| *x *= size);
@@ -225,6 +223,7 @@ impl<'a> Bends<'a> {
 
 /// Sums of products of features of rows, weighted by their bends.
 struct Seen<'a> {
+    engine: &'a Engine,
     bends: Bends<'a>,
     coefficients: Vec<f64>,
     constants: Vec<f64>,
@@ -238,16 +237,16 @@ impl Visitor for Seen<'_> {
     fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>) {
         let (width, outputs) = (z.columns(), self.constants.len());
         let mut scores = self.constants.repeat(z.rows());
-        scores.par_chunks_mut((CHUNK * outputs).max(1)).enumerate().for_each(|(chunk, scores)| {
+        self.engine.for_each_chunk(&mut scores, CHUNK * outputs, &|chunk, scores| {
             let here = z.slice(chunk * CHUNK..z.rows().min((chunk + 1) * CHUNK));
             let here = RowsRef { data: here.as_slice(), count: here.rows(), stride: here.stride() };
-            project(Isa::best(), here, width, &self.coefficients, scores);
+            project(self.engine.isa(), here, width, &self.coefficients, scores);
         });
         let weight =
             |(k, &i): (usize, &usize)| self.bends.of(rows.block, i, &scores[k * outputs..(k + 1) * outputs]);
         let weights: Vec<f64> = rows.places.iter().enumerate().map(weight).collect();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
-            self.sums.absorb(z, none, |i| weights[i], |_| 0, spare);
+            self.sums.absorb(self.engine, z, none, &|i| weights[i], &|_| 0, spare);
         }
     }
 }
@@ -282,6 +281,10 @@ impl Operator for Products<'_> {
             vector
         };
         Ok(total.vectors.into_iter().zip(&total.plain).map(centred).collect())
+    }
+
+    fn engine(&self) -> &Engine {
+        self.bends.descent.stream.engine
     }
 
     /// There are no right sides.

@@ -14,7 +14,7 @@ use super::fitted::{Fitted, Solved, warn_if_stopped};
 use super::lead::Lead;
 use super::look::Look;
 use super::problem::{ROUGH, ROUGH_ROUNDS};
-use super::search::{Search, grid, row_error, row_lost, usual};
+use super::search::{Search, constant_lost, grid, row_error, row_lost, usual};
 use crate::learn::calibrate::{FoldModel, Scored};
 use crate::learn::ridge::{CurvePoint, Lambda, Units};
 use crate::learn::streamed::{Job, Streamed};
@@ -94,7 +94,7 @@ impl ByPasses<'_> {
         if let (Some(folds), Target::Classes { labels }) = (self.calibrated, target) {
             let models = self.without_each_fold(folds, &stream, &look, &mut lead, lambda)?;
             let scored = Scored::of(self.engine, self.source, self.map, &models)?;
-            calibration = Some(self.engine.install(|| scored.calibration(labels.len()))?);
+            calibration = Some(scored.calibration(self.engine, labels.len())?);
         }
         let solved: Vec<Solved> = solved.into_iter().map(Solved::from).collect();
         warn_if_stopped(self.engine, &solved, self.linear.tolerance)?;
@@ -149,7 +149,8 @@ impl ByPasses<'_> {
         let part = self.descent(*stream, look.kept.iter().sum(), true);
         let (grid, goal) = (grid(unit), Goal { tolerance: ROUGH, most: ROUGH_ROUNDS });
         let left_weight: f64 = look.left.iter().sum();
-        let (mut search, mut best): (Search, Option<Vectors>) = (Search::default(), None);
+        let (mut search, mut best): (Search, Option<Vectors>) =
+            (Search::new(constant_lost(self.linear.loss, &look.left)), None);
         // From nothing: a model to start from may have seen the rows that are left out.
         let mut last: Option<Vectors> = None;
         for (at, &lambda) in grid.iter().enumerate() {

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use super::fitted::{Fitted, Solved};
-use super::search::{Search, grid, row_error, row_lost, usual};
+use super::search::{Search, constant_lost, grid, row_error, row_lost, usual};
 use super::{Linear, STEPS};
 use crate::engine::Check;
 use crate::learn::calibrate::Scored;
@@ -13,7 +11,7 @@ use crate::learn::held::Held;
 use crate::learn::ridge::Chosen;
 use crate::solve::{Constant, Hinge, LinearSvm, Newton, Passes, Stop, SvmSolution};
 use crate::source::Target;
-use crate::{Error, Loss, Result, Rows, Scalar};
+use crate::{Engine, Error, Loss, Result, Rows, Scalar};
 
 /// The tolerance of the models that λ is chosen with: good enough to compare.
 pub(super) const ROUGH: f64 = 1e-2;
@@ -22,11 +20,15 @@ pub(super) const ROUGH: f64 = 1e-2;
 const ROUNDS: std::ops::RangeInclusive<usize> = 1_000..=1_000_000;
 const TOUCHED: usize = 4_000_000_000;
 
+/// Rows that one thread scores at once.
+const SCORED: usize = 256;
+
 /// Rounds and steps while λ is chosen.
 pub(super) const ROUGH_ROUNDS: usize = 300;
 
 /// Held features with what they are to be fitted to.
 pub(super) struct Problem<'a, T> {
+    engine: &'a Engine,
     linear: &'a Linear,
     held: &'a Held<T>,
     rows: Rows<'a, T>,
@@ -42,7 +44,12 @@ pub(super) struct Problem<'a, T> {
 }
 
 impl<'a, T: Scalar> Problem<'a, T> {
-    pub(super) fn new(linear: &'a Linear, held: &'a Held<T>, target: &Target) -> Result<Problem<'a, T>> {
+    pub(super) fn new(
+        engine: &'a Engine,
+        linear: &'a Linear,
+        held: &'a Held<T>,
+        target: &Target,
+    ) -> Result<Problem<'a, T>> {
         let rows = held.rows()?;
         let (outputs, n) = (target.outputs(), held.weights.len());
         let is_classes = matches!(target, Target::Classes { .. });
@@ -94,10 +101,11 @@ impl<'a, T: Scalar> Problem<'a, T> {
         let size = if sum > 0.0 { sum / weight } else { 1.0 };
         let spread = if linear.loss.wants_numbers() { spread(&targets, outputs, &held.weights) } else { 1.0 };
         let has_constant = linear.constant() != Constant::None;
-        let passes =
-            linear.by_newton(matches!(rows, Rows::Sparse(_))).then(|| Passes::new(rows, has_constant));
+        let passes = linear
+            .by_newton(matches!(rows, Rows::Sparse(_)))
+            .then(|| Passes::new(engine, rows, has_constant));
         let (unit, largest) = (size / spread, largest.sqrt());
-        Ok(Problem { linear, held, rows, passes, is_classes, outputs, targets, means, unit, largest })
+        Ok(Problem { engine, linear, held, rows, passes, is_classes, outputs, targets, means, unit, largest })
     }
 
     /// Weights for targets without their means.
@@ -147,15 +155,13 @@ impl<'a, T: Scalar> Problem<'a, T> {
             return Ok(newton.solve(tolerance, most, check)?.into_iter().map(Solved::from).collect());
         }
         let hinge = if let Loss::Margins { hinge } = loss { *hinge } else { Hinge::Plain };
-        (0..self.outputs)
-            .into_par_iter()
-            .map(|o| {
-                let signs: Vec<f64> = self.targets.iter().skip(o).step_by(self.outputs).copied().collect();
-                let (rows, intercept, seed) = (self.rows, *intercept, map.seed);
-                let svm = LinearSvm { rows, signs: &signs, costs, hinge, intercept, seed };
-                svm.descend(tolerance, most, check).map(|solution| self.solved(solution, tolerance))
-            })
-            .collect()
+        let machine = |o: usize| {
+            let signs: Vec<f64> = self.targets.iter().skip(o).step_by(self.outputs).copied().collect();
+            let (rows, intercept, seed) = (self.rows, *intercept, map.seed);
+            let svm = LinearSvm { rows, signs: &signs, costs, hinge, intercept, seed };
+            svm.descend(self.engine, tolerance, most, check).map(|solution| self.solved(solution, tolerance))
+        };
+        self.engine.map(self.outputs, &machine).into_iter().collect()
     }
 
     fn solved(&self, solution: SvmSolution, tolerance: f64) -> Solved {
@@ -166,7 +172,10 @@ impl<'a, T: Scalar> Problem<'a, T> {
             let sum: f64 = self.rows.entries(i).map(|(j, z)| z.to_f64() * solution.weights[j as usize]).sum();
             sum + constant
         };
-        let scores = (0..self.rows.count()).into_par_iter().map(score).collect();
+        let mut scores = vec![0.0; self.rows.count()];
+        self.engine.for_each_chunk(&mut scores, SCORED, &|piece, scores| {
+            scores.iter_mut().enumerate().for_each(|(i, to)| *to = score(piece * SCORED + i));
+        });
         let SvmSolution { weights, primal, dual, rounds: steps, .. } = solution;
         Solved { weights: vec![weights], scores, primal, dual: Some(dual), scale: 1.0, steps, stop }
     }
@@ -186,8 +195,9 @@ impl<'a, T: Scalar> Problem<'a, T> {
         if !(seen > 0.0) {
             return Ok(Chosen { lambda: usual(self.unit), ..Chosen::default() });
         }
+        let constant = self.constant_lost(left_out.iter().flat_map(|(_, out)| out));
         let mut starts: Vec<Option<Vec<Vec<f64>>>> = vec![None; left_out.len()];
-        let (mut search, mut fold_errors) = (Search::default(), Vec::<Vec<f64>>::new());
+        let (mut search, mut fold_errors) = (Search::new(constant), Vec::<Vec<f64>>::new());
         for (l, &lambda) in grid.iter().enumerate() {
             let mut errors = Vec::with_capacity(left_out.len());
             let mut lost = 0.0;
@@ -256,6 +266,16 @@ impl<'a, T: Scalar> Problem<'a, T> {
     fn margins_lost(&self, rows: &[usize], solved: &[Solved]) -> f64 {
         let lost = |i: usize| row_lost(self.linear.loss, self.targets_of(i), &scores_of(solved, i));
         rows.iter().map(|&i| self.held.weights[i] * lost(i)).sum()
+    }
+
+    /// The weighted sum of what they cost at the best constant score.
+    fn constant_lost<'r>(&self, rows: impl Iterator<Item = &'r usize>) -> f64 {
+        // One output is for the second of two classes.
+        let mut classes = vec![0.0; if self.is_classes { self.outputs.max(2) } else { 0 }];
+        if self.is_classes {
+            rows.for_each(|&i| classes[self.held.class(i)] += self.held.weights[i]);
+        }
+        constant_lost(self.linear.loss, &classes)
     }
 
     fn targets_of(&self, i: usize) -> &[f64] {

@@ -1,9 +1,8 @@
 //! λ by errors on rows that were left out, from the largest to smaller ones.
 //!
-//! The λ with the least error; of equals the one whose margins cost least there, which tells more than a count of wrong classes where one class is rare; the largest of those. The search ends after two λ in a row
-//! that did worse than the best.
+//! The λ with the least error, and of equals the largest, by the rule of `learn/lambda.rs`. The search ends after two λ in a row that did worse than the best.
 
-use crate::learn::CurvePoint;
+use crate::learn::{CurvePoint, lambda};
 use crate::loss::{Pointwise, softmax};
 use crate::solve::Hinge;
 use crate::{Linear, Loss};
@@ -15,11 +14,12 @@ const GRID: std::ops::RangeInclusive<i32> = -7..=0;
 const RISES: usize = 2;
 
 /// λ that were tried, and what came of them.
-#[derive(Default)]
 pub(super) struct Search {
     curve: Vec<CurvePoint>,
     /// What margins cost on the same rows.
     lost: Vec<f64>,
+    /// What they cost at the best constant score.
+    constant: f64,
     rises: usize,
 }
 
@@ -34,6 +34,11 @@ pub(super) fn usual(unit: f64) -> f64 {
 }
 
 impl Search {
+    /// Of rows whose margins cost as much at the best constant score.
+    pub(super) fn new(constant: f64) -> Search {
+        Search { curve: Vec::new(), lost: Vec::new(), constant, rises: 0 }
+    }
+
     /// Notes an error; says whether smaller λ are worth a try.
     pub(super) fn push(&mut self, lambda: f64, error: f64, lost: f64) -> bool {
         self.rises = if error > self.least() { self.rises + 1 } else { 0 };
@@ -48,9 +53,7 @@ impl Search {
 
     /// The place of the best, counted from the largest λ.
     pub(super) fn best(&self) -> Option<usize> {
-        let least = self.least();
-        let equals = (0..self.curve.len()).filter(|&at| self.curve[at].error <= least);
-        equals.min_by(|&a, &b| self.lost[a].total_cmp(&self.lost[b]))
+        lambda::strongest_of_counts(&self.curve, &self.lost, self.constant)
     }
 
     /// From the smallest λ on.
@@ -90,6 +93,19 @@ pub(super) fn row_lost(loss: Loss, y: &[f64], s: &[f64]) -> f64 {
     y.iter().zip(s).map(|(y, s)| pointwise.value(*y, *s)).sum()
 }
 
+/// What the margins of rows cost at the best constant score of each machine, by the weights of classes: 4p(1 − p) of each row where squared, 2·min(p, 1 − p) where not.
+pub(super) fn constant_lost(loss: Loss, classes: &[f64]) -> f64 {
+    let Loss::Margins { hinge } = loss else { return 0.0 };
+    let all: f64 = classes.iter().sum();
+    let lost = |&inside: &f64| match hinge {
+        Hinge::Plain => 2.0 * inside.min(all - inside),
+        Hinge::Squared => 4.0 * inside * (1.0 - inside / all.max(f64::MIN_POSITIVE)),
+    };
+    // One machine tells two classes apart.
+    let machines = if classes.len() == 2 { &classes[1..] } else { classes };
+    machines.iter().map(lost).sum()
+}
+
 /// The class of some scores, or of coded targets.
 pub(super) fn class(scores: &[f64]) -> usize {
     match scores {
@@ -115,8 +131,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_has_the_least_error_then_the_cheapest_margins_then_the_largest_lambda() {
-        let mut search = Search::default();
+    fn no_constant_costs_less_than_the_best() {
+        for hinge in [Hinge::Plain, Hinge::Squared] {
+            let loss = Loss::margins(hinge);
+            let at = |s: f64, inside: f64, outside: f64| inside * hinge.loss(s) + outside * hinge.loss(-s);
+            let least = |inside: f64, outside: f64| {
+                (-100..=100).map(|s| at(f64::from(s) / 100.0, inside, outside)).fold(f64::INFINITY, f64::min)
+            };
+            assert!((constant_lost(loss, &[3.0, 1.0]) - least(1.0, 3.0)).abs() < 1e-9);
+            let three = least(3.0, 5.0) + least(1.0, 7.0) + least(4.0, 4.0);
+            assert!((constant_lost(loss, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_best_has_the_least_error_then_margins_that_cost_little_then_the_largest_lambda() {
+        let mut search = Search::new(7.0);
         let steps = [(8.0, 0.5, 1.0), (4.0, 0.3, 9.0), (2.0, 0.3, 7.0), (1.0, 0.3, 7.0), (0.5, 0.4, 0.0)];
         assert!(steps.iter().all(|&(lambda, error, lost)| search.push(lambda, error, lost)));
         assert!(!search.push(0.25, 0.31, 0.0), "twice worse than the best");

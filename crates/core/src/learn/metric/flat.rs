@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::linalg::{dot, multiply, symmetric_eigen};
 use crate::stat::Gradients;
-use crate::{Matrix, Result, Rows};
+use crate::{Engine, Matrix, Result, Rows};
 
 /// A part of a column's mean square, and of a mean eigenvalue, below which there is nothing but rounding.
 const CONSTANT: f64 = 1e-12;
@@ -43,7 +43,12 @@ impl Flat {
     }
 
     /// Takes out of M, or of its diagonal, what rows cannot have said.
-    pub(super) fn take_out(&self, rows: &Rows<'_, f64>, gradients: &mut Gradients) -> Result<()> {
+    pub(super) fn take_out(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, f64>,
+        gradients: &mut Gradients,
+    ) -> Result<()> {
         if !gradients.is_full() {
             if self.columns.iter().any(|(_, deviation)| *deviation <= 0.0) {
                 let differs = |(_, deviation): &(f64, f64)| f64::from(u8::from(*deviation > 0.0));
@@ -54,20 +59,20 @@ impl Flat {
         let projection = match self.projection.get() {
             Some(projection) => projection,
             None => {
-                let found = self.project(rows)?;
+                let found = self.project(engine, rows)?;
                 self.projection.get_or_init(|| found)
             }
         };
         if let Some(projection) = projection {
-            gradients.turn(projection);
+            gradients.turn(engine, projection);
         }
         Ok(())
     }
 
-    fn project(&self, rows: &Rows<'_, f64>) -> Result<Option<Matrix<f64>>> {
+    fn project(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Result<Option<Matrix<f64>>> {
         let d = self.columns.len();
         // In deviations, so that columns of any size are alike; the direction of x is that of its deviations, divided by them.
-        let (values, vectors) = symmetric_eigen(&self.correlations(rows))?;
+        let (values, vectors) = symmetric_eigen(engine, &self.correlations(engine, rows))?;
         let in_columns = |u: &[f64]| -> Vec<f64> {
             let each = u.iter().zip(&self.columns);
             each.map(|(u, (_, deviation))| if *deviation > 0.0 { u / deviation } else { 0.0 }).collect()
@@ -82,12 +87,12 @@ impl Flat {
         }
         let basis = Matrix::from_fn(basis.len(), d, |k, j| basis[k][j]);
         let transposed = Matrix::from_fn(d, basis.rows(), |j, k| basis.row(k)[j]);
-        let out = multiply(&transposed, &basis);
+        let out = multiply(engine, &transposed, &basis);
         Ok(Some(Matrix::from_fn(d, d, |i, j| f64::from(u8::from(i == j)) - out.row(i)[j])))
     }
 
     /// Of columns that differ; a constant goes with none.
-    fn correlations(&self, rows: &Rows<'_, f64>) -> Matrix<f64> {
+    fn correlations(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Matrix<f64> {
         let (d, n) = (self.columns.len(), rows.count());
         let mut sums = Matrix::<f64>::zeros(d, d);
         let mut row = vec![0.0; d];
@@ -102,7 +107,7 @@ impl Flat {
                 }
             }
             let transposed = Matrix::from_fn(d, piece.count(), |j, i| scaled.row(i)[j]);
-            let products = multiply(&transposed, &scaled);
+            let products = multiply(engine, &transposed, &scaled);
             sums.as_mut_slice().iter_mut().zip(products.as_slice()).for_each(|(sum, p)| *sum += p / n as f64);
         }
         for (j, _) in self.columns.iter().enumerate().filter(|(_, (_, deviation))| *deviation <= 0.0) {
@@ -152,7 +157,7 @@ mod tests {
         let map = MapSpec { features: 32, ..MapSpec::auto(Kernel::gaussian(2.0)) }.build(5).unwrap();
         let coefficients = Matrix::new(1, 32, normals(1, 32, 2)).unwrap();
         let mut gradients = nothing;
-        gradients.absorb(&map, &coefficients, rows, |_| 1.0).unwrap();
+        gradients.absorb(&Engine::default(), &map, &coefficients, rows, &|_| 1.0).unwrap();
         gradients
     }
 
@@ -165,7 +170,7 @@ mod tests {
             let before = gradients(&rows, Gradients::full(5));
             let mut after = before.clone();
             let flat = Flat::of(&rows);
-            flat.take_out(&rows, &mut after).unwrap();
+            flat.take_out(&Engine::default(), &rows, &mut after).unwrap();
             let (m, was) = (after.matrix().unwrap(), before.matrix().unwrap());
             // What adds up to a constant: 100·x₀ + x₄.
             let length = (1.0f64 + 1e4).sqrt();
@@ -185,7 +190,7 @@ mod tests {
             assert_close(&[along(&m)], &[along(&was)], Absolute(1e-9));
             let mut diagonal = gradients(&rows, Gradients::diagonal(5));
             let was = diagonal.of_columns();
-            flat.take_out(&rows, &mut diagonal).unwrap();
+            flat.take_out(&Engine::default(), &rows, &mut diagonal).unwrap();
             assert_close(&diagonal.of_columns(), &[was[0], was[1], was[2], 0.0, was[4]], Absolute(0.0));
         }
     }
@@ -199,7 +204,7 @@ mod tests {
         for nothing in [Gradients::full(5), Gradients::diagonal(5)] {
             let before = gradients(&rows, nothing);
             let mut after = before.clone();
-            Flat::of(&rows).take_out(&rows, &mut after).unwrap();
+            Flat::of(&rows).take_out(&Engine::default(), &rows, &mut after).unwrap();
             assert_eq!(after, before);
         }
     }

@@ -2,8 +2,6 @@
 //!
 //! A metric that is judged on rows which it was learnt from looks better than it is. Hence nothing of a part that judges is seen before: neither by the metric nor by the fit.
 
-use rayon::prelude::*;
-
 use super::flat::Flat;
 use super::judged::{Judged, gained, wrong};
 use crate::encode::Metric;
@@ -163,9 +161,9 @@ impl<'a> Ground<'a> {
         let rows = self.moved(metric)?;
         let anchor = self.anchored(unit, &rows, without);
         let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
-        let map = self.engine.install(|| spec.build(rows.view().columns()))?;
+        let map = spec.build_on(self.engine, rows.view().columns())?;
         // Kernels that are tried have Fourier pairs.
-        let turns = self.engine.install(|| map.turns(&rows.view()));
+        let turns = map.turns(self.engine, &rows.view());
         let turns = turns.unwrap_or_else(|| Matrix::zeros(self.weights.len(), 1));
         Ok(Stretched { anchor, rows, made: Made::Turns(turns), without })
     }
@@ -191,7 +189,7 @@ impl<'a> Ground<'a> {
     fn moved(&self, metric: Option<&Metric>) -> Result<OwnedRows<f64>> {
         self.engine.quiet().tell(&Event::Alive)?;
         Ok(match metric {
-            Some(metric) => self.engine.install(|| metric.rows(&self.rows.view())),
+            Some(metric) => metric.rows(self.engine, &self.rows.view()),
             None => self.rows.clone(),
         })
     }
@@ -204,9 +202,7 @@ impl<'a> Ground<'a> {
     /// Features of all rows.
     fn features(&self, stretched: &Stretched, factor: f64) -> Result<Matrix<f64>> {
         match &stretched.made {
-            Made::Turns(turns) => {
-                Ok(self.engine.install(|| features_of_turns(turns, 0..turns.rows(), factor)))
-            }
+            Made::Turns(turns) => Ok(features_of_turns(self.engine, turns, 0..turns.rows(), factor)),
             Made::Landmarks(_) => {
                 self.map(stretched, factor)?.transform(&self.engine.quiet(), &stretched.rows.view())
             }
@@ -219,7 +215,7 @@ impl<'a> Ground<'a> {
         match &stretched.made {
             Made::Turns(_) => {
                 let spec = MapSpec { features: self.features, seed: self.seed, ..MapSpec::auto(kernel) };
-                self.engine.install(|| spec.build(stretched.rows.view().columns()))
+                spec.build_on(self.engine, stretched.rows.view().columns())
             }
             Made::Landmarks(landmarks) => {
                 MapSpec::landmarks(kernel).fit_at(&self.engine.quiet(), &landmarks.view())
@@ -229,13 +225,20 @@ impl<'a> Ground<'a> {
 
     /// The sums of rows that are seen, and of those that are not.
     fn sums<T: Scalar>(&self, z: &Matrix<T>, without: Option<usize>) -> Gram {
-        let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
+        let mut gram = Gram::zero(self.engine, z.columns(), self.targets.columns(), 2);
         let mut packed = Default::default();
         for start in (0..z.rows()).step_by(BLOCK) {
             let range = start..z.rows().min(start + BLOCK);
             let fold = |i: usize| usize::from(without.is_some_and(|part| self.is_in(start + i, part)));
             let targets = self.targets.view().slice(range.clone());
-            gram.absorb(z.view().slice(range), targets, |i| self.weights[start + i], fold, &mut packed);
+            gram.absorb(
+                self.engine,
+                z.view().slice(range),
+                targets,
+                &|i| self.weights[start + i],
+                &fold,
+                &mut packed,
+            );
         }
         gram
     }
@@ -250,17 +253,18 @@ impl<'a> Ground<'a> {
             let z = self.features(stretched, factor)?;
             // Features of a wide kernel are nearly constant, and what they differ by needs all digits; others are compared in single precision, twice as fast.
             let gram = if factor > self.single {
-                self.engine.install(|| self.sums(&z, stretched.without))
+                self.sums(&z, stretched.without)
             } else {
                 let z = Matrix::from_fn(z.rows(), z.columns(), |i, j| z.row(i)[j] as f32);
-                self.engine.install(|| self.sums(&z, stretched.without))
+                self.sums(&z, stretched.without)
             };
             if !(gram.weight(0) > 0.0 && gram.weight(1) > 0.0) {
                 continue;
             }
             let errors = self.engine.quiet().phase("metric", gram.rows(), |check: Check<'_>| {
-                let path = Path::new(Normal::new(gram.only(0), true), check)?;
-                path.errors(&grid, &gram.only(1), check)
+                let path =
+                    Path::new(self.engine, Normal::new(self.engine, gram.only(self.engine, 0), true), check)?;
+                path.errors(self.engine, &grid, &gram.only(self.engine, 1), check)
             })?;
             sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error);
             weight += gram.weight(1);
@@ -305,12 +309,12 @@ impl<'a> Ground<'a> {
 
     /// The fit without a part.
     fn fit(&self, z: &Matrix<f64>, lambda: f64, without: Option<usize>) -> Result<Solution> {
-        let gram = self.engine.install(|| self.sums(z, without));
+        let gram = self.sums(z, without);
         self.engine.quiet().phase("metric", gram.rows(), |check: Check<'_>| {
-            let normal = Normal::new(gram.only(0), true);
+            let normal = Normal::new(self.engine, gram.only(self.engine, 0), true);
             // As small as it may be, a matrix of so many features has rounding errors.
             let lambda = lambda.max(1e-11 * normal.trace());
-            Ok(normal.factor(lambda, check)?.0)
+            Ok(normal.factor(self.engine, lambda, check)?.0)
         })
     }
 
@@ -335,25 +339,24 @@ impl<'a> Ground<'a> {
         let Made::Turns(_) = stretched.made else {
             let coefficients =
                 Matrix::from_fn(coefficients.columns(), z.columns(), |o, j| coefficients.row(j)[o]);
-            let back = |slopes| if let Some(metric) = metric { metric.back(slopes) } else { slopes };
+            let back =
+                |slopes| if let Some(metric) = metric { metric.back(self.engine, slopes) } else { slopes };
             let rows = chosen.view();
-            let absorb = || gradients.absorb_of(&map, &coefficients, &rows, weight, back);
             // They are sums of differences of rows: nothing is to be taken out.
-            return self.engine.install(absorb).map(|()| gradients);
+            gradients.absorb_of(self.engine, &map, &coefficients, &rows, &weight, back)?;
+            return Ok(gradients);
         };
         let half = z.columns() / 2;
         // Cosines first, then sines; a map has them in pairs.
         let pairs = Matrix::from_fn(coefficients.columns(), 2 * half, |o, j| {
             coefficients.row(j / 2 + half * (j % 2))[o]
         });
-        self.engine.install(|| {
-            gradients.absorb(&map, &pairs, &chosen.view(), weight)?;
-            if let Some(metric) = metric {
-                metric.pull_back(&mut gradients);
-            }
-            self.flat.take_out(&self.rows.view(), &mut gradients)?;
-            Ok(gradients)
-        })
+        gradients.absorb(self.engine, &map, &pairs, &chosen.view(), &weight)?;
+        if let Some(metric) = metric {
+            metric.pull_back(self.engine, &mut gradients);
+        }
+        self.flat.take_out(self.engine, &self.rows.view(), &mut gradients)?;
+        Ok(gradients)
     }
 
     /// The errors of each row of the parts that judge, in order.
@@ -364,7 +367,8 @@ impl<'a> Ground<'a> {
             let Solution { coefficients, intercept } = self.fit(&z, at.lambda, stretched.without)?;
             let is_judged = |i: &usize| stretched.without.is_some_and(|part| self.is_in(*i, part));
             let rows: Vec<usize> = (0..self.weights.len()).filter(is_judged).collect();
-            let of_row = |&i: &usize| {
+            let of_row = |at: usize| {
+                let i = rows[at];
                 let output = |o: usize| {
                     let each = z.row(i).iter().enumerate();
                     each.map(|(j, z)| z * coefficients.row(j)[o]).sum::<f64>() + intercept[o]
@@ -374,7 +378,7 @@ impl<'a> Ground<'a> {
                 let square = targets.iter().zip(&outputs).map(|(y, f)| (y - f).powi(2)).sum();
                 Judged { weight, square, wrong: wrong(targets, &outputs, &self.shift) }
             };
-            errors.extend(self.engine.install(|| rows.par_iter().map(of_row).collect::<Vec<_>>()));
+            errors.extend(self.engine.map(rows.len(), &of_row));
         }
         Ok(errors)
     }

@@ -7,12 +7,10 @@
 //! ```
 //! A kernel of all columns spreads its rows over all of them; of a function of two it sees more in the plane of these two. Every fit here has few columns and few features.
 
-use rayon::prelude::*;
-
 use super::ground::Ground;
 use crate::solve::{Normal, Path};
 use crate::stat::Gram;
-use crate::{Event, Kernel, MapSpec, Matrix, Result, Rows};
+use crate::{Engine, Event, Kernel, MapSpec, Matrix, Result, Rows};
 
 /// Rows that are fitted to and judged by, in turn of four.
 const ROWS: usize = 4096;
@@ -53,9 +51,15 @@ pub(super) fn columns(ground: &Ground<'_>, without: Option<usize>) -> Result<Vec
     let both = Matrix::from_fn(seen.len(), 2 * outputs, |at, o| {
         if o < outputs { y(at, o) } else { y(at, o - outputs).powi(2) }
     });
-    let probe = |targets| Probe { table: &table, targets, weights: &weights, seed: ground.seed };
+    let probe = |targets| Probe {
+        engine: ground.engine,
+        table: &table,
+        targets,
+        weights: &weights,
+        seed: ground.seed,
+    };
     let singles = errors(ground, &probe(&both), &(0..all).map(|j| vec![j]).collect::<Vec<_>>(), 32)?;
-    let nothing = ground.engine.install(|| probe(&both).errors(&[], 0))?;
+    let nothing = probe(&both).errors(&[], 0)?;
     // What is left of y, or of its square, whichever tells more.
     let told = |errors: &[f64]| {
         let part = |range: std::ops::Range<usize>| {
@@ -95,14 +99,16 @@ fn errors(
     let mut all = Vec::with_capacity(sets.len());
     for few in sets.chunks(AT_ONCE) {
         ground.engine.quiet().tell(&Event::Alive)?;
-        let found = || few.par_iter().map(|set| probe.errors(set, features)).collect::<Result<Vec<_>>>();
-        all.extend(ground.engine.install(found)?);
+        for found in ground.engine.map(few.len(), &|set| probe.errors(&few[set], features)) {
+            all.push(found?);
+        }
     }
     Ok(all)
 }
 
 /// Rows that are fitted to and judged by.
 struct Probe<'a> {
+    engine: &'a Engine,
     /// One row for each column.
     table: &'a Matrix<f64>,
     targets: &'a Matrix<f64>,
@@ -124,9 +130,9 @@ impl Probe<'_> {
         for width in WIDTHS {
             let kernel = Kernel::gaussian(width * (columns.len() as f64).sqrt());
             let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(kernel) };
-            let map = spec.build(columns.len())?;
+            let map = spec.build_on(self.engine, columns.len())?;
             let mut z = Matrix::zeros(rows.rows(), map.output_dim());
-            map.apply(&Rows::from(&rows), z.as_mut_slice());
+            map.apply(self.engine, &Rows::from(&rows), z.as_mut_slice());
             best.iter_mut().zip(self.errors_of(&z)?).for_each(|(best, error)| *best = best.min(error));
         }
         Ok(best)
@@ -136,9 +142,17 @@ impl Probe<'_> {
         /// λ of these fits.
         const LAMBDAS: [f64; 3] = [1e-5, 1e-3, 1e-1];
         let fold = |i: usize| usize::from(i % 4 == 3);
-        let mut gram = Gram::zero(z.columns(), self.targets.columns(), 2);
-        gram.absorb(z.view(), self.targets.view(), |i| self.weights[i], fold, &mut Default::default());
-        let path = Path::new(Normal::new(gram.only(0), true), &|_| Ok(()))?;
-        path.best_errors(&LAMBDAS, &gram.only(1), &|_| Ok(()))
+        let mut gram = Gram::zero(self.engine, z.columns(), self.targets.columns(), 2);
+        gram.absorb(
+            self.engine,
+            z.view(),
+            self.targets.view(),
+            &|i| self.weights[i],
+            &fold,
+            &mut Default::default(),
+        );
+        let path =
+            Path::new(self.engine, Normal::new(self.engine, gram.only(self.engine, 0), true), &|_| Ok(()))?;
+        path.best_errors(self.engine, &LAMBDAS, &gram.only(self.engine, 1), &|_| Ok(()))
     }
 }

@@ -112,7 +112,7 @@ impl<T: Scalar> Descent<'_, T> {
     ) -> Result<Found> {
         let width = self.maker.width();
         let mut counts = Counts::default();
-        let mut weights = Weights::new(self.outputs, width, self.maker.has_values())?;
+        let mut weights = Weights::new(self.maker.isa(), self.outputs, width, self.maker.has_values())?;
         let rows = if self.is_cached {
             self.maker.count()
         } else {
@@ -176,7 +176,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn new(outputs: usize, width: usize, by_row: bool) -> Result<Weights> {
+    fn new(isa: Isa, outputs: usize, width: usize, by_row: bool) -> Result<Weights> {
         Ok(Weights {
             values: zeros(outputs, width)?,
             scale: 1.0,
@@ -185,7 +185,7 @@ impl Weights {
             by_row,
             scores: vec![0.0; outputs],
             moves: vec![0.0; outputs],
-            isa: Isa::best(),
+            isa,
         })
     }
 

@@ -2,12 +2,11 @@
 //!
 //! Groups of 16 rows share one read of the map, or of all rows: for kernel values the group is packed as the columns of a product, and all rows go by. Threads
 //! share groups; what is made of a row does not depend on its group.
-
-use rayon::prelude::*;
+use bochner_simd::Isa;
 
 use crate::kernel::Against;
 use crate::plan::{Counts, TOGETHER};
-use crate::{Csr, Kernel, Map, Matrix, OwnedRows, Result, Rows, Scalar};
+use crate::{Csr, Engine, Kernel, Map, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// Rows that go by at once: their values stay in a near cache until they are turned.
 const PIECE: usize = 256;
@@ -26,15 +25,21 @@ pub(super) enum What<'a> {
 
 /// Makes features or kernel values, and counts.
 pub(super) struct Maker<'a, T> {
+    engine: &'a Engine,
     what: What<'a>,
     rows: Rows<'a, T>,
     entries: u64,
 }
 
 impl<'a, T: Scalar> Maker<'a, T> {
-    pub(super) fn new(what: What<'a>, rows: Rows<'a, T>) -> Self {
+    pub(super) fn new(engine: &'a Engine, what: What<'a>, rows: Rows<'a, T>) -> Self {
         let entries = (0..rows.count()).map(|i| stored(&rows, i)).sum();
-        Maker { what, rows, entries }
+        Maker { engine, what, rows, entries }
+    }
+
+    /// The instruction set of all loops.
+    pub(super) fn isa(&self) -> Isa {
+        self.engine.isa()
     }
 
     /// Numbers made of a row.
@@ -85,17 +90,16 @@ impl<'a, T: Scalar> Maker<'a, T> {
         for group in numbers.chunks(TOGETHER) {
             self.count_group(group, counts);
         }
-        let groups = out.par_chunks_mut(TOGETHER * width).zip(numbers.par_chunks(TOGETHER));
-        groups.try_for_each(|(out, numbers)| {
+        let groups = out.chunks_mut(TOGETHER * width).zip(numbers.chunks(TOGETHER));
+        let mut groups: Vec<_> = groups.map(|(out, numbers)| (out, numbers, Ok(()))).collect();
+        self.engine.for_each_mut(&mut groups, &|_, (out, numbers, done)| {
             let group = gathered(&self.rows, numbers);
             match self.what {
-                What::Features { map, .. } => {
-                    map.apply(&group.view(), out);
-                    Ok(())
-                }
-                What::Values { kernel } => self.values(kernel, &group.view(), out),
+                What::Features { map, .. } => map.apply(self.engine, &group.view(), out),
+                What::Values { kernel } => *done = self.values(kernel, &group.view(), out),
             }
-        })
+        });
+        groups.into_iter().try_for_each(|(_, _, done)| done)
     }
 
     fn count_group(&self, group: &[usize], counts: &mut Counts) {
@@ -113,11 +117,11 @@ impl<'a, T: Scalar> Maker<'a, T> {
     fn values(&self, kernel: &Kernel, group: &Rows<'_, T>, out: &mut [T]) -> Result<()> {
         match kernel.in_double(group) {
             None => {
-                let against = Against::new(kernel, group)?;
+                let against = Against::new(self.engine, kernel, group)?;
                 self.pieces(group.count(), out, |piece, values| against.fill(piece, values));
             }
             Some(double) => {
-                let against = Against::new(kernel, &double.view())?;
+                let against = Against::new(self.engine, kernel, &double.view())?;
                 let mut doubled = vec![0.0; PIECE * group.count()];
                 self.pieces(group.count(), out, |piece, values| {
                     // What holds for the group holds for every row.

@@ -12,8 +12,7 @@
 use std::f64::consts::SQRT_2;
 use std::ops::Range;
 
-use bochner_simd::{Aligned, Isa, sincos_turns};
-use rayon::prelude::*;
+use bochner_simd::{Aligned, sincos_turns};
 use serde::{Deserialize, Serialize};
 
 use super::{Clock, LeftOut, Trial};
@@ -235,10 +234,9 @@ impl WidthSearch<'_> {
         let (features, _) =
             looked_at(features, count, sample.len(), self.features, self.engine.memory_limit());
         let spec = MapSpec { features, seed: self.seed, ..MapSpec::auto(anchor.clone()) };
-        let map = self.engine.install(|| spec.build(sample.columns()))?;
+        let map = spec.build_on(self.engine, sample.columns())?;
         // Of all families that are searched, maps are Fourier pairs.
-        let turns =
-            self.engine.install(|| map.turns(&rows.view())).unwrap_or_else(|| Matrix::zeros(count, 1));
+        let turns = map.turns(self.engine, &rows.view()).unwrap_or_else(|| Matrix::zeros(count, 1));
         Ok(Look { search: self, anchor, rows, turns, targets, weights })
     }
 }
@@ -301,14 +299,15 @@ fn clipped(loss: Loss, mut targets: Matrix<f64>) -> Matrix<f64> {
 
 /// Features of some rows by their phases, a width times a factor: cosines, then sines. Their order does not matter to a ridge.
 pub(in crate::learn) fn features_of_turns(
+    engine: &Engine,
     turns: &Matrix<f64>,
     rows: Range<usize>,
     factor: f64,
 ) -> Matrix<f64> {
-    let (isa, frequencies) = (Isa::best(), turns.columns());
+    let (isa, frequencies) = (engine.isa(), turns.columns());
     let scale = (1.0 / frequencies as f64).sqrt();
     let mut z = Matrix::zeros(rows.len(), 2 * frequencies);
-    z.as_mut_slice().par_chunks_mut((2 * frequencies).max(1)).enumerate().for_each(|(i, row)| {
+    engine.for_each_chunk(z.as_mut_slice(), 2 * frequencies, &|i, row| {
         let narrowed: Vec<f64> = turns.row(rows.start + i).iter().map(|t| t / factor).collect();
         let (cos, sin) = row.split_at_mut(frequencies);
         sincos_turns(isa, &narrowed, cos, sin);
@@ -352,15 +351,15 @@ impl Look<'_> {
         engine.tell(&Event::Alive)?;
         let kernel = self.anchor.widened(factor);
         let (gram, features) = match made {
-            Made::Phases => (engine.install(|| self.gram_of_turns(factor)), 2 * self.turns.columns()),
+            Made::Phases => (self.gram_of_turns(engine, factor), 2 * self.turns.columns()),
             Made::Landmarks => {
                 let sample = self.search.sample;
                 let features = if self.search.is_exact() { sample.len() } else { 2 * self.turns.columns() };
                 let spec = MapSpec { features, ..MapSpec::landmarks(kernel.clone()) };
                 let map = spec.fit(engine, sample)?;
                 let z = map.transform(engine, &self.rows.view())?;
-                let mut gram = Gram::zero(map.output_dim(), self.targets.columns(), FOLDS);
-                engine.install(|| self.absorb(&mut gram, 0, &z, &mut Room::default()));
+                let mut gram = Gram::zero(engine, map.output_dim(), self.targets.columns(), FOLDS);
+                self.absorb(engine, &mut gram, 0, &z, &mut Room::default());
                 (gram, map.output_dim())
             }
         };
@@ -375,9 +374,8 @@ impl Look<'_> {
             ..Ridge::new(MapSpec::auto(self.anchor.clone()))
         };
         let left_out = match self.search.lambda {
-            Lambda::Given { value } => {
-                engine.phase("cross-validation", gram.rows(), |check| ridge.left_out(gram, value, check))?
-            }
+            Lambda::Given { value } => engine
+                .phase("cross-validation", gram.rows(), |check| ridge.left_out(engine, gram, value, check))?,
             Lambda::CrossValidated { .. } => {
                 let chosen = ridge.choose(engine, gram)?;
                 let error = chosen.curve.iter().map(|point| point.error).fold(f64::INFINITY, f64::min);
@@ -387,26 +385,26 @@ impl Look<'_> {
         Ok((left_out.mean, left_out.deviation()))
     }
 
-    fn gram_of_turns(&self, factor: f64) -> Gram {
+    fn gram_of_turns(&self, engine: &Engine, factor: f64) -> Gram {
         let turns = &self.turns;
-        let mut gram = Gram::zero(2 * turns.columns(), self.targets.columns(), FOLDS);
+        let mut gram = Gram::zero(engine, 2 * turns.columns(), self.targets.columns(), FOLDS);
         let mut packed = Room::default();
         for start in (0..turns.rows()).step_by(BLOCK) {
-            let z = features_of_turns(turns, start..turns.rows().min(start + BLOCK), factor);
-            self.absorb(&mut gram, start, &z, &mut packed);
+            let z = features_of_turns(engine, turns, start..turns.rows().min(start + BLOCK), factor);
+            self.absorb(engine, &mut gram, start, &z, &mut packed);
         }
         gram
     }
 
     /// The sample is in random order: every fifth row is a fold.
-    fn absorb(&self, gram: &mut Gram, start: usize, z: &Matrix<f64>, room: &mut Room) {
+    fn absorb(&self, engine: &Engine, gram: &mut Gram, start: usize, z: &Matrix<f64>, room: &mut Room) {
         let targets = self.targets.view().slice(start..start + z.rows());
         let (weight, fold) = (|i: usize| self.weights[start + i], |i: usize| (start + i) % FOLDS);
         match self.search.precision {
-            Precision::Double => gram.absorb(z.view(), targets, weight, fold, &mut room.double),
+            Precision::Double => gram.absorb(engine, z.view(), targets, &weight, &fold, &mut room.double),
             Precision::Single => {
                 let rounded = Matrix::from_fn(z.rows(), z.columns(), |i, j| z.row(i)[j] as f32);
-                gram.absorb(rounded.view(), targets, weight, fold, &mut room.single);
+                gram.absorb(engine, rounded.view(), targets, &weight, &fold, &mut room.single);
             }
         }
     }

@@ -10,37 +10,30 @@
 //! The last three need a law without preferred directions.
 
 use bochner_simd::{
-    Aligned, Apply, Isa, Panels, RowsRef, SparseRowsRef, Structured, structured, structured_sparse,
-    walsh_hadamard,
+    Aligned, Apply, Panels, RowsRef, SparseRowsRef, Structured, structured, structured_sparse, walsh_hadamard,
 };
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::Check;
 use crate::kernel::{Law, Mixing, Place, Width, apply};
 use crate::linalg::dot;
 use crate::random::{Draws, Halton, Numbers, Stream};
-use crate::{Matrix, Result, Rows, Scalar};
+use crate::{Engine, Matrix, Result, Rows, Scalar};
 
 /// Rows filled between two checks.
 const PIECE: usize = 256;
 
-/// Fills the rows of a matrix, each from its number alone: on the threads of the current pool, if there is one.
+/// Fills the rows of a matrix, each from its number alone.
 pub(in crate::map) fn fill_rows(
+    engine: &Engine,
     rows: usize,
     columns: usize,
     check: Check<'_>,
-    fill: impl Fn(usize, &mut [f64]) + Sync,
+    fill: &(dyn Fn(usize, &mut [f64]) + Sync),
 ) -> Result<Matrix<f64>> {
     let mut matrix = Matrix::zeros(rows, columns);
-    let parallel = rayon::current_thread_index().is_some();
     for (p, piece) in matrix.as_mut_slice().chunks_mut((PIECE * columns).max(1)).enumerate() {
-        let fill = |(j, row): (usize, &mut [f64])| fill(p * PIECE + j, row);
-        if parallel {
-            piece.par_chunks_mut(columns).enumerate().for_each(fill);
-        } else {
-            piece.chunks_mut(columns).enumerate().for_each(fill);
-        }
+        engine.for_each_chunk(piece, columns, &|j, row| fill(p * PIECE + j, row));
         check(((p + 1) * PIECE).min(rows) as f64 / rows as f64)?;
     }
     Ok(matrix)
@@ -48,22 +41,30 @@ pub(in crate::map) fn fill_rows(
 
 /// Independent frequencies.
 pub(super) fn independent(
+    engine: &Engine,
     seed: u64,
     count: usize,
     dim: usize,
     law: &Law,
     check: Check<'_>,
 ) -> Result<Matrix<f64>> {
-    fill_rows(count, dim, check, |j, row| {
+    fill_rows(engine, count, dim, check, &|j, row| {
         law.draw(&mut Numbers::from(Draws::new(seed, Stream::Frequencies, j as u64)), row);
     })
 }
 
 /// Frequencies from quasi-random points.
-pub(super) fn quasi(seed: u64, count: usize, dim: usize, law: &Law, check: Check<'_>) -> Result<Matrix<f64>> {
+pub(super) fn quasi(
+    engine: &Engine,
+    seed: u64,
+    count: usize,
+    dim: usize,
+    law: &Law,
+    check: Check<'_>,
+) -> Result<Matrix<f64>> {
     // Beyond some thousand coordinates quasi-random numbers are no better than chance.
     let halton = Halton::new(seed, law.coordinates(dim).min(1 << 14));
-    fill_rows(count, dim, check, |j, row| {
+    fill_rows(engine, count, dim, check, &|j, row| {
         // What needs more coordinates than foreseen goes on with chance.
         let further = Draws::new(seed, Stream::Frequencies, j as u64);
         law.draw(&mut Numbers::quasi(&halton, j as u64, further), row);
@@ -79,6 +80,7 @@ fn length(seed: u64, j: usize, dim: usize, mixing: Mixing) -> f64 {
 
 /// Orthogonal directions with the lengths of the law; `place` has one column for each of `dim`.
 pub(super) fn orthogonal(
+    engine: &Engine,
     seed: u64,
     count: usize,
     dim: usize,
@@ -86,7 +88,7 @@ pub(super) fn orthogonal(
     check: Check<'_>,
 ) -> Result<Matrix<f64>> {
     let blocks = blocks(seed, count, dim);
-    fill_rows(count, dim, check, |j, row| {
+    fill_rows(engine, count, dim, check, &|j, row| {
         blocks[j / dim].column(j % dim, row);
         let length = length(seed, j, dim, mixing);
         row.iter_mut().enumerate().for_each(|(at, w)| *w *= 1.0 / place.width.at(at) * length);
@@ -95,6 +97,7 @@ pub(super) fn orthogonal(
 
 /// Directions alone, all of the same length: columns of Haar matrices, `dim` of each.
 pub(in crate::map) fn orthonormal(
+    engine: &Engine,
     seed: u64,
     count: usize,
     dim: usize,
@@ -102,7 +105,7 @@ pub(in crate::map) fn orthonormal(
     check: Check<'_>,
 ) -> Result<Matrix<f64>> {
     let blocks = blocks(seed, count, dim);
-    fill_rows(count, dim, check, |j, row| {
+    fill_rows(engine, count, dim, check, &|j, row| {
         blocks[j / dim].column(j % dim, row);
         row.iter_mut().for_each(|w| *w *= length);
     })
@@ -217,6 +220,7 @@ impl Hadamard {
 
     /// H·D·Q
     pub(super) fn turned(
+        engine: &Engine,
         seed: u64,
         count: usize,
         dim: usize,
@@ -226,7 +230,7 @@ impl Hadamard {
         let drawn = Hadamard::draw(1, seed, count, dim, law);
         let rotation = |g| {
             let haar = Haar::draw(seed, g, drawn.padded, dim);
-            fill_rows(dim, drawn.padded, check, |k, row| haar.column(k, row))
+            fill_rows(engine, dim, drawn.padded, check, &|k, row| haar.column(k, row))
         };
         let rotations =
             (0..count.div_ceil(BLOCKS_A_ROTATION * drawn.padded)).map(rotation).collect::<Result<_>>()?;
@@ -264,7 +268,14 @@ impl Hadamard {
     }
 
     /// The phase of row i and frequency j, in turns; `last` is the row that was asked for before, by the last rotation.
-    pub(super) fn phase<T: Scalar>(&self, rows: &Rows<'_, T>, i: usize, j: usize, last: &Rotated) -> f64 {
+    pub(super) fn phase<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        i: usize,
+        j: usize,
+        last: &Rotated,
+    ) -> f64 {
         let (p, r) = (self.padded, self.rounds);
         if let Some(rotation) = self.rotations.get(j / (BLOCKS_A_ROTATION * p)) {
             // H's entry (j, l) is −1 where j and l share an odd number of bits.
@@ -277,7 +288,7 @@ impl Hadamard {
         rows.entries(i).for_each(|(k, x)| values[k as usize] = x.to_f64());
         for signs in self.signs[j / p * r * p..][..r * p].chunks_exact(p) {
             values.iter_mut().zip(signs).for_each(|(x, sign)| *x *= sign);
-            walsh_hadamard(Isa::best(), &mut values, p);
+            walsh_hadamard(engine.isa(), &mut values, p);
         }
         self.lengths[j] * values[j % p]
     }
@@ -285,6 +296,7 @@ impl Hadamard {
 
 /// The loop over rows of either shape.
 pub(super) fn apply_structured<T: Scalar>(
+    engine: &Engine,
     rows: &Rows<'_, T>,
     frequencies: &Structured<'_, T>,
     what: &Apply<'_, T>,
@@ -294,12 +306,12 @@ pub(super) fn apply_structured<T: Scalar>(
     match rows {
         Rows::Dense(dense) => {
             let view = RowsRef { data: dense.as_slice(), count: dense.rows(), stride: dense.stride() };
-            structured(Isa::best(), view, dense.columns(), frequencies, what, out, stride);
+            structured(engine.isa(), view, dense.columns(), frequencies, what, out, stride);
         }
         Rows::Sparse(sparse) => {
             let view =
                 SparseRowsRef { starts: sparse.starts(), indices: sparse.indices(), values: sparse.values() };
-            structured_sparse(Isa::best(), view, sparse.columns(), frequencies, what, out, stride);
+            structured_sparse(engine.isa(), view, sparse.columns(), frequencies, what, out, stride);
         }
     }
 }
@@ -309,6 +321,7 @@ const ROWS_AT_ONCE: usize = 64;
 
 /// Rows × Q of each sixteen blocks, then their signs, transforms and endings.
 pub(super) fn apply_turned<T: Scalar>(
+    engine: &Engine,
     rows: &Rows<'_, T>,
     rotations: &[Panels<T>],
     frequencies: &Structured<'_, T>,
@@ -330,7 +343,7 @@ pub(super) fn apply_turned<T: Scalar>(
             let view = RowsRef { data: turned.as_slice(), count: rows.count(), stride: padded };
             let out = &mut out[start * stride + first * outputs..];
             let mut end = |what: &Apply<'_, T>| {
-                structured(Isa::best(), view, padded, &some, what, out, stride);
+                structured(engine.isa(), view, padded, &some, what, out, stride);
             };
             // Phases that are asked again are those of these rows and frequencies.
             match *what {
@@ -357,7 +370,8 @@ mod tests {
     fn blocks_are_orthogonal_matrices() {
         for dim in [1, 2, 3, 20] {
             let haar = Haar::draw(3, 1, dim, dim);
-            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
+            let q =
+                fill_rows(&Engine::default(), dim, dim, &|_| Ok(()), &|i, row| haar.column(i, row)).unwrap();
             for i in 0..dim {
                 for j in 0..dim {
                     let expected = if i == j { 1.0 } else { 0.0 };
@@ -376,7 +390,8 @@ mod tests {
         let mut square = vec![0.0; dim * dim];
         for seed in 0..n {
             let haar = Haar::draw(seed, 0, dim, dim);
-            let q = fill_rows(dim, dim, &|_| Ok(()), |i, row| haar.column(i, row)).unwrap();
+            let q =
+                fill_rows(&Engine::default(), dim, dim, &|_| Ok(()), &|i, row| haar.column(i, row)).unwrap();
             for (at, x) in q.as_slice().iter().enumerate() {
                 mean[at] += x / n as f64;
                 square[at] += x * x / n as f64;

@@ -16,7 +16,7 @@ use crate::map::fourier::{fill_rows, orthonormal};
 use crate::map::hinge::pack;
 use crate::map::sign::fill_signs;
 use crate::random::{Draws, Stream};
-use crate::{Matrix, Result, Rows, Scalar};
+use crate::{Engine, Matrix, Result, Rows, Scalar};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Dense {
@@ -30,27 +30,45 @@ impl Dense {
         Dense { matrix, packed: Packed::default() }
     }
 
-    pub(super) fn gaussian(features: usize, columns: usize, seed: u64, check: Check<'_>) -> Result<Dense> {
+    pub(super) fn gaussian(
+        engine: &Engine,
+        features: usize,
+        columns: usize,
+        seed: u64,
+        check: Check<'_>,
+    ) -> Result<Dense> {
         let scale = (1.0 / features as f64).sqrt();
-        let matrix = fill_rows(features, columns, check, |i, row| {
+        let matrix = fill_rows(engine, features, columns, check, &|i, row| {
             let mut draws = Draws::new(seed, Stream::Frequencies, i as u64);
             row.iter_mut().for_each(|to| *to = scale * draws.normal());
         });
         matrix.map(Dense::of)
     }
 
-    pub(super) fn signs(features: usize, columns: usize, seed: u64, check: Check<'_>) -> Result<Dense> {
+    pub(super) fn signs(
+        engine: &Engine,
+        features: usize,
+        columns: usize,
+        seed: u64,
+        check: Check<'_>,
+    ) -> Result<Dense> {
         let scale = (1.0 / features as f64).sqrt();
-        let matrix = fill_rows(features, columns, check, |i, row| {
+        let matrix = fill_rows(engine, features, columns, check, &|i, row| {
             fill_signs(seed, i, row);
             row.iter_mut().for_each(|sign| *sign *= scale);
         });
         matrix.map(Dense::of)
     }
 
-    pub(super) fn orthonormal(features: usize, columns: usize, seed: u64, check: Check<'_>) -> Result<Dense> {
+    pub(super) fn orthonormal(
+        engine: &Engine,
+        features: usize,
+        columns: usize,
+        seed: u64,
+        check: Check<'_>,
+    ) -> Result<Dense> {
         let length = (columns as f64 / features as f64).sqrt();
-        orthonormal(seed, features, columns, length, check).map(Dense::of)
+        orthonormal(engine, seed, features, columns, length, check).map(Dense::of)
     }
 
     pub(super) fn output_dim(&self) -> usize {
@@ -61,7 +79,13 @@ impl Dense {
         self.matrix.as_slice()
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
-        apply(rows, self.packed.get(|| pack(&self.matrix)), &Apply::Product, out, stride);
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+        apply(
+            rows,
+            self.packed.get(engine.isa(), || pack(engine, &self.matrix)),
+            &Apply::Product,
+            out,
+            stride,
+        );
     }
 }

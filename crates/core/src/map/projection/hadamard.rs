@@ -6,10 +6,10 @@
 //! H·D spreads a row over all coordinates, whatever it was: each entry of H·D·x is a sum of all xⱼ with signs, and their squares add up to p·‖x‖². A few of them are then
 //! as good as any. Without replacement: with m = p nothing is lost. More than p outputs are several such transforms, each with signs of its own; only the last, if it is cut short, has an error. p·log₂ p additions a row.
 
-use bochner_simd::{Isa, walsh_hadamard};
+use bochner_simd::walsh_hadamard;
 
 use crate::random::{Draws, Stream};
-use crate::{Rows, Scalar};
+use crate::{Engine, Rows, Scalar};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hadamard {
@@ -55,7 +55,7 @@ impl Hadamard {
         add(&self.places.iter().map(|&place| f64::from(place)).collect::<Vec<_>>());
     }
 
-    pub(super) fn apply<T: Scalar>(&self, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
+    pub(super) fn apply<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [T], stride: usize) {
         let scale = (1.0 / self.output_dim() as f64).sqrt();
         let mut values = vec![T::default(); self.padded];
         for (i, out) in out.chunks_mut(stride).enumerate().take(rows.count()) {
@@ -65,7 +65,7 @@ impl Hadamard {
                 for (j, x) in rows.entries(i) {
                     values[j as usize] = T::from_f64(signs[j as usize] * x.to_f64());
                 }
-                walsh_hadamard(Isa::best(), &mut values, self.padded);
+                walsh_hadamard(engine.isa(), &mut values, self.padded);
                 for (to, &place) in out.iter_mut().zip(places) {
                     *to = T::from_f64(scale * values[place as usize].to_f64());
                 }

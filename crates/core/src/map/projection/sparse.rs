@@ -6,11 +6,9 @@
 //! s additions for each entry of a row that is not zero, whatever m and d are. Places and signs of all columns are kept in a table where they are at most 2²⁴, and are drawn again each
 //! time where they are more. Sums are in double precision and in the order of the columns: sparse rows, dense ones and features without zeros agree to the bit.
 
-use rayon::prelude::*;
-
 use super::Nonzeros;
 use crate::random::Hashed;
-use crate::{Csr, Result, Rows, Scalar};
+use crate::{Csr, Engine, Result, Rows, Scalar};
 
 /// The most entries of a table of places and signs.
 const TABLE: usize = 1 << 24;
@@ -121,14 +119,13 @@ impl Sparse {
         stored.saturating_mul(self.matrix.blocks() as u64)
     }
 
-    /// Features without their zeros, by the threads of the current pool.
-    pub(in crate::map) fn apply_sparse<T: Scalar>(&self, rows: &Rows<'_, T>) -> Csr<T> {
+    /// Features without their zeros.
+    pub(in crate::map) fn apply_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Csr<T> {
         /// Rows handled at once.
         const PIECE: usize = 256;
-        let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<T>)> = (0..rows.count().div_ceil(PIECE))
-            .into_par_iter()
-            .map(|p| self.sparse_piece(&rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE))))
-            .collect();
+        let pieces = engine.map(rows.count().div_ceil(PIECE), &|p| {
+            self.sparse_piece(&rows.slice(p * PIECE..rows.count().min((p + 1) * PIECE)))
+        });
         let total = pieces.iter().map(|(_, indices, _)| indices.len()).sum();
         let mut starts = Vec::with_capacity(rows.count() + 1);
         starts.push(0);

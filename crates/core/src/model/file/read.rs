@@ -13,7 +13,7 @@ use crate::encode::{
 };
 use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
-use crate::{Encoder, Error, Map, Matrix, Method, Result};
+use crate::{Encoder, Engine, Error, Map, Matrix, Method, Result};
 
 impl Meta {
     /// Columns of the source: those of the map's rows without the ones that a metric adds.
@@ -195,7 +195,7 @@ impl<'a> File<'a> {
         }
         let map = match spec.method {
             Method::Binning { bins: Bins::Fitted } => {
-                let grids = spec.grids(meta.input_dim, &|_| Ok(()))?;
+                let grids = spec.grids(&Engine::single_thread(), meta.input_dim, &|_| Ok(()))?;
                 let (ends, hashes) = self.bins(spec.features, meta.output_dim / grids.outputs())?;
                 Map::from_binning(spec, Binning::from_parts(grids, ends, hashes)?)
             }

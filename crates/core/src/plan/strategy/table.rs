@@ -19,7 +19,7 @@ pub struct StrategyTable {
 
 impl StrategyTable {
     /// The quickest of those that are not refused and that `among` allows; the one with less memory where two are as quick.
-    pub fn cheapest(&self, among: impl Fn(Strategy) -> bool) -> Option<Strategy> {
+    pub fn cheapest(&self, among: &dyn Fn(Strategy) -> bool) -> Option<Strategy> {
         let possible = self.rows.iter().filter(|(strategy, _)| among(*strategy));
         let costs = possible.filter_map(|(strategy, figures)| {
             let figures = figures.as_ref().ok()?;
@@ -34,7 +34,7 @@ impl fmt::Display for StrategyTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HEADER: [&str; 7] =
             ["", "multiply-adds", "bytes moved", "memory", "time", "time grows as", "memory grows as"];
-        let best = self.cheapest(|_| true);
+        let best = self.cheapest(&|_| true);
         let names: Vec<String> = self
             .rows
             .iter()
@@ -126,8 +126,8 @@ mod tests {
     fn a_table_reads_well() {
         let job = Workload { features: 1000, steps: 1_000_000, ..Workload::dense(100_000, 100) };
         let table = job.table(Speed::default(), Some(4 << 30));
-        assert_eq!(table.cheapest(|_| true), Some(Strategy::MapCached));
-        assert_eq!(table.cheapest(Strategy::is_exact), Some(Strategy::Kernel));
+        assert_eq!(table.cheapest(&|_| true), Some(Strategy::MapCached));
+        assert_eq!(table.cheapest(&Strategy::is_exact), Some(Strategy::Kernel));
         assert_eq!(
             table.to_string(),
             "\

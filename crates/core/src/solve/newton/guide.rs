@@ -3,12 +3,10 @@
 //! κᵢ is the mean bend of row i over all outputs, s makes up for the bends having grown or shrunk since the sums were made. One
 //! matrix leads all outputs: for softmax ∇²F ≤ I + ½ Σ cᵢ·zᵢzᵢᵀ in every one of them (Böhning 1992).
 
-use rayon::prelude::*;
-
 use super::Vectors;
 use crate::engine::Check;
 use crate::linalg::Cholesky;
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// What leads the conjugate gradients.
 pub(super) enum Guide {
@@ -27,7 +25,7 @@ pub(super) enum Curvature {
 
 impl Curvature {
     /// P for a share s.
-    pub(super) fn guide(&self, share: f64, check: Check<'_>) -> Result<Guide> {
+    pub(super) fn guide(&self, engine: &Engine, share: f64, check: Check<'_>) -> Result<Guide> {
         let inverse = |square: f64| 1.0 / (1.0 + share * square);
         let matrix = match self {
             Curvature::Diagonal(squares) => {
@@ -40,12 +38,12 @@ impl Curvature {
         // Sums of single precision are no better than this; a guide need not be.
         let rounding = 1e-6 * share * (0..size).map(diagonal).fold(0.0, f64::max);
         let mut p = Matrix::zeros(size, size);
-        p.as_mut_slice().par_chunks_mut(size.max(1)).enumerate().for_each(|(i, row)| {
+        engine.for_each_chunk(p.as_mut_slice(), size, &|i, row| {
             // The triangle that a factor is made of.
             row[..=i].iter_mut().zip(matrix.row(i)).for_each(|(p, sum)| *p = share * sum);
             row[i] += 1.0 + rounding;
         });
-        match Cholesky::new(p, &|_| check(0.0)) {
+        match Cholesky::new(engine, p, &|_| check(0.0)) {
             Ok(factor) => Ok(Guide::Factor(factor)),
             Err(crate::Error::NotPositiveDefinite { .. }) => {
                 Ok(Guide::Diagonal((0..size).map(|i| inverse(diagonal(i))).collect()))
@@ -57,7 +55,7 @@ impl Curvature {
 
 impl Guide {
     /// P⁻¹ of some vectors.
-    pub(super) fn lead(&self, vectors: &[&[f64]]) -> Vectors {
+    pub(super) fn lead(&self, engine: &Engine, vectors: &[&[f64]]) -> Vectors {
         match self {
             Guide::Diagonal(inverse) => {
                 let scaled = |v: &&[f64]| v.iter().zip(inverse).map(|(v, m)| v * m).collect();
@@ -65,7 +63,7 @@ impl Guide {
             }
             Guide::Factor(factor) => {
                 let size = vectors.first().map_or(0, |v| v.len());
-                let led = factor.solve(Matrix::from_fn(size, vectors.len(), |i, k| vectors[k][i]));
+                let led = factor.solve(engine, Matrix::from_fn(size, vectors.len(), |i, k| vectors[k][i]));
                 (0..vectors.len()).map(|k| (0..size).map(|i| led.row(i)[k]).collect()).collect()
             }
         }

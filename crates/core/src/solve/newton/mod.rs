@@ -24,7 +24,6 @@ mod state;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::cg::Cg;
@@ -132,12 +131,12 @@ impl<T: Scalar> Newton<'_, T> {
         let (tell, finished) = (check, AtomicUsize::new(0));
         let check: Check<'_> = &|_| tell(finished.load(Ordering::Relaxed) as f64 / groups as f64);
         for round in 0..=most {
-            going.par_iter_mut().for_each(|state| self.settle(state));
+            self.features.engine().for_each_mut(&mut going, &|_, state| self.settle(state));
             self.gradients(&mut going, round, check)?;
             // Corners that are rounded more than steps are missed: less, without a step.
             // (All of them, so no `any`.)
             while going.iter_mut().filter_map(|state| state.sharpen(tolerance).then_some(())).count() > 0 {
-                going.par_iter_mut().for_each(|state| self.settle(state));
+                self.features.engine().for_each_mut(&mut going, &|_, state| self.settle(state));
                 self.gradients(&mut going, round, check)?;
             }
             for state in &mut going {
@@ -155,7 +154,11 @@ impl<T: Scalar> Newton<'_, T> {
                 break;
             }
             let rows = self.rows(&going, |state, y, s| state.loss.curvature(y, s) > 0.0);
-            let bends: Vec<f64> = rows.par_iter().map(|&i| self.bend(&going, i as usize)).collect();
+            let mut bends = vec![0.0; rows.len()];
+            self.features.engine().for_each_chunk(&mut bends, PIECE, &|piece, bends| {
+                let rows = &rows[piece * PIECE..];
+                bends.iter_mut().zip(rows).for_each(|(to, &i)| *to = self.bend(&going, i as usize));
+            });
             let total: f64 = bends.iter().sum();
             // Where corners are sought, what bends is few rows, and others each time.
             if is_astray || self.loss.has_corners() {
@@ -173,7 +176,7 @@ impl<T: Scalar> Newton<'_, T> {
             leading = leading.filter(|(_, before)| share <= NEAR * before && *before <= NEAR * share);
             let (guide, _) = match &leading {
                 Some(leading) => leading,
-                None => leading.insert((curvature.guide(share, check)?, share)),
+                None => leading.insert((curvature.guide(self.features.engine(), share, check)?, share)),
             };
             let (mut steps, rounds) = self.steps(&going, &rows, guide, check)?;
             is_astray = rounds > LED_ASTRAY;
@@ -196,7 +199,7 @@ impl<T: Scalar> Newton<'_, T> {
                 state.scores = part(&reach, self.outputs, k * state.width, state.width);
             }
         }
-        states.par_iter_mut().for_each(|state| self.unit(state));
+        self.features.engine().for_each_mut(&mut states, &|_, state| self.unit(state));
         Ok(states)
     }
 
@@ -240,7 +243,7 @@ impl<T: Scalar> Newton<'_, T> {
             }
             sums
         };
-        let pieces: Vec<[f64; K]> = (0..n.div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        let pieces = self.features.engine().map(n.div_ceil(PIECE), &piece);
         pieces.iter().fold([0.0; K], |mut total, piece| {
             total.iter_mut().zip(piece).for_each(|(t, p)| *t += p);
             total
@@ -252,7 +255,11 @@ impl<T: Scalar> Newton<'_, T> {
         let counts = |i: usize| {
             self.costs[i] > 0.0 && states.iter().any(|s| holds(s, self.target(i, s), s.scores_of(i)))
         };
-        (0..self.costs.len()).into_par_iter().filter(|&i| counts(i)).map(|i| i as u32).collect()
+        let n = self.costs.len();
+        let piece = |p: usize| -> Vec<u32> {
+            (p * PIECE..n.min((p + 1) * PIECE)).filter(|&i| counts(i)).map(|i| i as u32).collect()
+        };
+        self.features.engine().map(n.div_ceil(PIECE), &piece).concat()
     }
 
     /// cᵢ times the mean bend of row i.
@@ -394,7 +401,7 @@ impl<T: Scalar> Newton<'_, T> {
             }
             rounds += 1;
             let residuals: Vec<&[f64]> = going.iter().flat_map(|&k| all[k].residual().chunks(size)).collect();
-            let mut led = guide.lead(&residuals).into_iter();
+            let mut led = guide.lead(self.features.engine(), &residuals).into_iter();
             for &k in &going {
                 let led: Vec<f64> = led.by_ref().take(states[k].width).flatten().collect();
                 all[k].turn(&led);

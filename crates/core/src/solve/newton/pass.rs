@@ -8,15 +8,14 @@
 
 use std::sync::OnceLock;
 
-use bochner_simd::{Aligned, Isa, RowsRef, project, project_back};
-use rayon::prelude::*;
+use bochner_simd::{Aligned, RowsRef, project, project_back};
 
 use super::Vectors;
 use super::guide::Curvature;
 use crate::engine::Check;
 use crate::stat::Gram;
 use crate::sweep::BLOCK;
-use crate::{CsrView, Matrix, MatrixView, Result, Rows, Scalar};
+use crate::{CsrView, Engine, Matrix, MatrixView, Result, Rows, Scalar};
 
 /// From a row's number and its products with some directions to its values, one a direction.
 pub(super) type Values<'a> = &'a (dyn Fn(usize, &[f64], &mut [f64]) + Sync);
@@ -26,6 +25,9 @@ pub(super) const PIECE: usize = 1024;
 
 /// Rows that stay in cache between the product and its way back.
 const CHUNK: usize = 32;
+
+/// Columns of sparse rows that one thread sums at once.
+const COLUMNS: usize = 256;
 
 /// Pieces held at once.
 const WAVE: usize = 64;
@@ -39,6 +41,7 @@ const GRAM_ROWS: usize = 4;
 /// Rows to pass over again and again, and whether a column of ones is added to them.
 #[derive(Debug)]
 pub(crate) struct Passes<'a, T> {
+    engine: &'a Engine,
     rows: Rows<'a, T>,
     /// Of sparse rows.
     by_column: Option<ByColumn<T>>,
@@ -94,12 +97,17 @@ struct Piece {
 }
 
 impl<'a, T: Scalar> Passes<'a, T> {
-    pub(crate) fn new(rows: Rows<'a, T>, constant: bool) -> Passes<'a, T> {
+    pub(crate) fn new(engine: &'a Engine, rows: Rows<'a, T>, constant: bool) -> Passes<'a, T> {
         let by_column = match &rows {
             Rows::Sparse(rows) => Some(ByColumn::of(rows)),
             Rows::Dense(_) => None,
         };
-        Passes { rows, by_column, constant, plain: OnceLock::new() }
+        Passes { engine, rows, by_column, constant, plain: OnceLock::new() }
+    }
+
+    /// What passes are computed on.
+    pub(super) fn engine(&self) -> &'a Engine {
+        self.engine
     }
 
     #[cfg(test)]
@@ -155,10 +163,10 @@ impl<'a, T: Scalar> Passes<'a, T> {
         let mut reach = Vec::with_capacity(rows.len() * count);
         let mut total = vec![vec![0.0; self.size()]; count];
         for wave in rows.chunks(WAVE * PIECE) {
-            let found: Vec<Piece> = wave
-                .par_chunks(PIECE)
-                .map(|piece| pass_piece(all, piece, &coefficients, &constants, values))
-                .collect();
+            let pieces: Vec<&[u32]> = wave.chunks(PIECE).collect();
+            let found = self.engine.map(pieces.len(), &|p| {
+                pass_piece(self.engine, all, pieces[p], &coefficients, &constants, values)
+            });
             for piece in found {
                 reach.extend_from_slice(&piece.reach);
                 for k in 0..count {
@@ -184,19 +192,23 @@ impl<'a, T: Scalar> Passes<'a, T> {
         check: Check<'_>,
     ) -> Result<(Vec<f64>, Vectors)> {
         let (columns, count) = (all.columns(), directions.len());
-        let reach_of = |&i: &u32| -> Vec<f64> {
+        let product_of = |i: u32, d: &[f64]| {
             let (places, entries) = all.row(i as usize);
-            let product = |d: &&[f64]| {
+            {
                 let sum: f64 = if d.is_empty() {
                     0.0
                 } else {
                     places.iter().zip(entries).map(|(&j, z)| z.to_f64() * d[j as usize]).sum()
                 };
                 sum + d.get(columns).copied().unwrap_or(0.0)
-            };
-            directions.iter().map(product).collect()
+            }
         };
-        let reach: Vec<f64> = rows.par_iter().with_min_len(PIECE).flat_map_iter(reach_of).collect();
+        let mut reach = vec![0.0; rows.len() * count];
+        self.engine.for_each_chunk(&mut reach, PIECE * count, &|piece, reach| {
+            for (&i, reach) in rows[piece * PIECE..].iter().zip(reach.chunks_exact_mut(count.max(1))) {
+                reach.iter_mut().zip(directions).for_each(|(to, d)| *to = product_of(i, d));
+            }
+        });
         check(0.0)?;
         let mut total = vec![vec![0.0; self.size()]; count];
         let Some(values) = values else { return Ok((reach, total)) };
@@ -206,14 +218,11 @@ impl<'a, T: Scalar> Passes<'a, T> {
             values(i as usize, reach, &mut found[i as usize * count..(i as usize + 1) * count]);
         }
         for (k, total) in total.iter_mut().enumerate() {
-            total[..columns].par_iter_mut().enumerate().with_min_len(256).for_each(|(j, sum)| {
-                let entries = by_column.starts[j]..by_column.starts[j + 1];
-                let (numbers, entries) = (&by_column.rows[entries.clone()], &by_column.values[entries]);
-                *sum = numbers
-                    .iter()
-                    .zip(entries)
-                    .map(|(&i, z)| z.to_f64() * found[i as usize * count + k])
-                    .sum();
+            self.engine.for_each_chunk(&mut total[..columns], COLUMNS, &|chunk, sums| {
+                for (j, sum) in sums.iter_mut().enumerate() {
+                    let entries = by_column.column(chunk * COLUMNS + j);
+                    *sum = entries.map(|(i, z)| z * found[i * count + k]).sum();
+                }
             });
             if self.constant {
                 total[columns] = found.iter().skip(k).step_by(count).sum();
@@ -238,20 +247,20 @@ impl<'a, T: Scalar> Passes<'a, T> {
         }
         let step = (rows.len() / (GRAM_ROWS * columns.max(1))).max(1);
         let some: Vec<u32> = rows.iter().copied().step_by(step).collect();
-        let mut gram = Gram::zero(columns, 0, 1);
+        let mut gram = Gram::zero(self.engine, columns, 0, 1);
         let (mut packed, mut gathered) = (Aligned::default(), Vec::new());
         for block in some.chunks(BLOCK) {
             let none = MatrixView::new(&[], block.len(), 0)?;
             // Relative weights, so that they do not overflow beside features in single precision.
             let weight = |i: usize| weight(block[i] as usize) / mean;
-            gram.absorb(gather(all, block, &mut gathered), none, weight, |_| 0, &mut packed);
+            gram.absorb(self.engine, gather(all, block, &mut gathered), none, &weight, &|_| 0, &mut packed);
             check(0.0)?;
         }
-        let sums = gram.total();
+        let sums = gram.total(self.engine);
         let unit = mean * rows.len() as f64 / some.len().max(1) as f64;
         let size = self.size();
         let mut whole = Matrix::zeros(size, size);
-        whole.as_mut_slice().par_chunks_mut(size.max(1)).enumerate().for_each(|(i, row)| {
+        self.engine.for_each_chunk(whole.as_mut_slice(), size, &|i, row| {
             let (products, with_one) = match i < columns {
                 true => (sums.products.row(i), sums.features[i]),
                 false => (&sums.features[..], sums.weight),
@@ -284,7 +293,8 @@ impl<'a, T: Scalar> Passes<'a, T> {
                         }
                         sums
                     };
-                    let sums: Vectors = wave.par_chunks(PIECE).map(square).collect();
+                    let pieces: Vec<&[u32]> = wave.chunks(PIECE).collect();
+                    let sums = self.engine.map(pieces.len(), &|p| square(pieces[p]));
                     sums.iter().for_each(|sums| total.iter_mut().zip(sums).for_each(|(t, s)| *t += s));
                     check(0.0)?;
                 }
@@ -292,11 +302,10 @@ impl<'a, T: Scalar> Passes<'a, T> {
             (Rows::Sparse(all), Some(by_column)) => {
                 let mut weights = vec![0.0; all.rows()];
                 rows.iter().for_each(|&i| weights[i as usize] = weight(i as usize));
-                total.par_iter_mut().enumerate().for_each(|(j, sum)| {
-                    let entries = by_column.starts[j]..by_column.starts[j + 1];
-                    let (numbers, entries) = (&by_column.rows[entries.clone()], &by_column.values[entries]);
-                    let square = |(&i, z): (&u32, &T)| weights[i as usize] * z.to_f64() * z.to_f64();
-                    *sum = numbers.iter().zip(entries).map(square).sum();
+                self.engine.for_each_chunk(&mut total, COLUMNS, &|chunk, sums| {
+                    for (j, sum) in sums.iter_mut().enumerate() {
+                        *sum = by_column.column(chunk * COLUMNS + j).map(|(i, z)| weights[i] * z * z).sum();
+                    }
                 });
                 check(0.0)?;
             }
@@ -310,13 +319,14 @@ impl<'a, T: Scalar> Passes<'a, T> {
 }
 
 fn pass_piece<T: Scalar>(
+    engine: &Engine,
     all: &MatrixView<'_, T>,
     rows: &[u32],
     coefficients: &[f64],
     constants: &[f64],
     values: Option<Values<'_>>,
 ) -> Piece {
-    let (count, columns, isa) = (constants.len(), all.columns(), Isa::best());
+    let (count, columns, isa) = (constants.len(), all.columns(), engine.isa());
     let mut piece = Piece {
         reach: rows.iter().flat_map(|_| constants.iter().copied()).collect(),
         sums: vec![0.0; if values.is_some() { count * columns } else { 0 }],
@@ -348,9 +358,9 @@ fn gather<'b, T: Scalar>(all: &MatrixView<'b, T>, rows: &[u32], memory: &'b mut 
         return all.slice(first..first + rows.len());
     }
     memory.resize(rows.len() * all.columns(), T::default());
-    memory.par_chunks_mut(all.columns().max(1)).zip(rows).with_min_len(CHUNK).for_each(|(to, &i)| {
+    for (to, &i) in memory.chunks_exact_mut(all.columns().max(1)).zip(rows) {
         to.copy_from_slice(all.row(i as usize));
-    });
+    }
     // As many numbers as were put there.
     MatrixView::new(memory, rows.len(), all.columns()).unwrap_or(all.slice(0..0))
 }

@@ -54,9 +54,12 @@ fn losses() -> Vec<Loss> {
     ]
 }
 
-fn solve<T: Scalar>(newton: &Newton<'_, T>, tolerance: f64, threads: usize) -> Vec<Minimum> {
-    let engine = EngineSpec { threads, ..EngineSpec::default() }.build();
-    engine.install(|| newton.solve(tolerance, 500, &|_| Ok(()))).unwrap()
+fn engine(threads: usize) -> Engine {
+    EngineSpec { threads, ..EngineSpec::default() }.build()
+}
+
+fn solve<T: Scalar>(newton: &Newton<'_, T>, tolerance: f64) -> Vec<Minimum> {
+    newton.solve(tolerance, 500, &|_| Ok(())).unwrap()
 }
 
 /// F of given weights, by plain loops over formulas written out anew.
@@ -104,6 +107,7 @@ fn objective(newton: &Newton<'_, f64>, weights: &[Vec<f64>], first: usize, scale
 /// Nothing near is better than what is found, and what is said of it is so: along each axis and along random directions, F rises by what a convex function that is within the tolerance of its lowest may.
 #[test]
 fn every_loss_is_at_its_lowest() {
+    let engine = engine(2);
     let (x, classes) = rows(160);
     for loss in losses() {
         for constant in [Constant::None, Constant::Held, Constant::Free] {
@@ -112,7 +116,7 @@ fn every_loss_is_at_its_lowest() {
                 // Every row counts, or every third does not.
                 let least = if constant == Constant::Held { 1 } else { 0 };
                 let costs: Vec<f64> = (0..160).map(|i| c * f64::from(least + i % 3)).collect();
-                let features = &Passes::new(Rows::from(&x), constant != Constant::None);
+                let features = &Passes::new(&engine, Rows::from(&x), constant != Constant::None);
                 let newton = Newton {
                     features,
                     targets: &targets,
@@ -125,7 +129,7 @@ fn every_loss_is_at_its_lowest() {
                 let mut first = 0;
                 // Corners cost digits.
                 let tolerance = if loss.has_corners() { 1e-7 } else { 1e-9 };
-                for found in solve(&newton, tolerance, 2) {
+                for found in solve(&newton, tolerance) {
                     let what =
                         format!("{loss}, {constant:?}, {c}: {:?} after {} steps", found.stop, found.steps);
                     assert!(found.stop != Stop::Steps, "{what}");
@@ -172,6 +176,7 @@ fn every_loss_is_at_its_lowest() {
 /// Two methods that share nothing but the problem.
 #[test]
 fn margins_are_what_coordinate_descent_finds() {
+    let engine = engine(2);
     let (x, classes) = rows(300);
     for (hinge, c) in
         [Hinge::Squared, Hinge::Plain].into_iter().flat_map(|h| [1e-3, 0.03, 0.3].map(|c| (h, c)))
@@ -180,7 +185,7 @@ fn margins_are_what_coordinate_descent_finds() {
         let (signs, _) = targets(loss, &classes, &x);
         let costs: Vec<f64> = (0..300).map(|i| c * f64::from(i % 3)).collect();
         let features = Rows::from(&x);
-        let passes = &Passes::new(features, true);
+        let passes = &Passes::new(&engine, features, true);
         let newton = Newton {
             features: passes,
             targets: &signs,
@@ -190,7 +195,7 @@ fn margins_are_what_coordinate_descent_finds() {
             constant: Constant::Held,
             start: None,
         };
-        let found = solve(&newton, 1e-7, 2);
+        let found = solve(&newton, 1e-7);
         for (o, found) in found.iter().enumerate() {
             let signs: Vec<f64> = signs.iter().skip(o).step_by(4).copied().collect();
             let svm =
@@ -213,6 +218,7 @@ fn margins_are_what_coordinate_descent_finds() {
 /// Sparse rows, rows in single precision and a start from elsewhere: the same minimum.
 #[test]
 fn forms_of_rows_and_starts_do_not_matter() {
+    let engine = engine(2);
     let (x, classes) = rows(160);
     let sparse = sparse_of(&x);
     let single = Matrix::from_fn(160, 5, |i, j| x.row(i)[j] as f32);
@@ -223,20 +229,16 @@ fn forms_of_rows_and_starts_do_not_matter() {
             (0..outputs).map(|o| (0..6).map(|j| (o + j) as f64 - 2.0).collect()).collect();
         let (targets, costs, constant) = (&targets[..], &costs[..], Constant::Free);
         let forms = (
-            Passes::new(Rows::from(&x), true),
-            Passes::new(Rows::from(&sparse), true),
-            Passes::new(Rows::from(&single), true),
+            Passes::new(&engine, Rows::from(&x), true),
+            Passes::new(&engine, Rows::from(&sparse), true),
+            Passes::new(&engine, Rows::from(&single), true),
         );
         let plain = Newton { features: &forms.0, targets, costs, outputs, loss, constant, start: None };
-        let expected = solve(&plain, 1e-8, 2);
+        let expected = solve(&plain, 1e-8);
         let others = [
-            solve(&Newton { start: Some(&start), ..plain }, 1e-8, 2),
-            solve(&Newton { features: &forms.1, ..plain }, 1e-8, 2),
-            solve(
-                &Newton { features: &forms.2, targets, costs, outputs, loss, constant, start: None },
-                1e-8,
-                2,
-            ),
+            solve(&Newton { start: Some(&start), ..plain }, 1e-8),
+            solve(&Newton { features: &forms.1, ..plain }, 1e-8),
+            solve(&Newton { features: &forms.2, targets, costs, outputs, loss, constant, start: None }, 1e-8),
         ];
         for found in others {
             for (a, b) in expected.iter().zip(&found) {
@@ -257,19 +259,23 @@ fn threads_change_no_bit() {
     for loss in losses() {
         let (targets, outputs) = targets(loss, &classes, &x);
         for rows in [Rows::from(&x), Rows::from(&sparse)] {
-            let features = &Passes::new(rows, true);
-            let newton = Newton {
-                features,
-                targets: &targets,
-                costs: &costs,
-                outputs,
-                loss,
-                constant: Constant::Free,
-                start: None,
+            let on = |threads| {
+                let engine = engine(threads);
+                let features = &Passes::new(&engine, rows, true);
+                let newton = Newton {
+                    features,
+                    targets: &targets,
+                    costs: &costs,
+                    outputs,
+                    loss,
+                    constant: Constant::Free,
+                    start: None,
+                };
+                solve(&newton, 1e-6)
             };
-            let one = solve(&newton, 1e-6, 1);
+            let one = on(1);
             for threads in [2, 7] {
-                for (a, b) in one.iter().zip(solve(&newton, 1e-6, threads)) {
+                for (a, b) in one.iter().zip(on(threads)) {
                     a.weights.iter().zip(&b.weights).for_each(|(a, b)| assert_same_bits(a, b));
                 }
             }
@@ -279,10 +285,11 @@ fn threads_change_no_bit() {
 
 #[test]
 fn nothing_to_learn_is_zero() {
+    let engine = engine(2);
     let (x, classes) = rows(20);
     for loss in losses() {
         let (targets, outputs) = targets(loss, &classes, &x);
-        let features = &Passes::new(Rows::from(&x), true);
+        let features = &Passes::new(&engine, Rows::from(&x), true);
         let newton = Newton {
             features,
             targets: &targets,
@@ -292,7 +299,7 @@ fn nothing_to_learn_is_zero() {
             constant: Constant::Held,
             start: None,
         };
-        for found in solve(&newton, 1e-6, 1) {
+        for found in solve(&newton, 1e-6) {
             assert!(found.weights.iter().flatten().all(|w| *w == 0.0), "{loss}");
         }
     }

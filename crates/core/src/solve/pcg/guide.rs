@@ -1,12 +1,11 @@
 //! What leads the conjugate gradients: P ≈ S + λI whose inverse is cheap, for every λ.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Nystrom, Vectors};
 use crate::engine::Check;
 use crate::linalg::{Band, Cholesky};
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// What led conjugate gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,18 +58,20 @@ pub(crate) enum Guide {
 impl Guide {
     /// Of a matrix like S, made of numbers with this rounding.
     pub(crate) fn whole(
+        engine: &Engine,
         matrix: Matrix<f64>,
         rounding: f64,
         is_sketch: bool,
         check: Check<'_>,
     ) -> Result<Guide> {
         let largest = (0..matrix.rows()).map(|i| matrix.row(i)[i]).fold(0.0, f64::max);
-        let form = Band::new(matrix, check)?;
+        let form = Band::new(engine, matrix, check)?;
         Ok(Guide::Whole { form, jitter: 8.0 * rounding * largest, is_sketch })
     }
 
     /// Of a matrix like S, made of numbers with this rounding, for one λ; where that leaves it without a factor, for a larger one.
     pub(crate) fn factored(
+        engine: &Engine,
         matrix: Matrix<f64>,
         lambda: f64,
         rounding: f64,
@@ -82,7 +83,7 @@ impl Guide {
         let more = std::iter::successors(Some(first), |more| {
             (*more < largest).then(|| (10.0 * more).max(f64::MIN_POSITIVE))
         });
-        let factor = Cholesky::shifted(matrix, more.map(|more| lambda + more), check)?;
+        let factor = Cholesky::shifted(engine, matrix, more.map(|more| lambda + more), check)?;
         Ok(Guide::Factor { factor, is_sketch })
     }
 
@@ -111,7 +112,7 @@ impl Guide {
     }
 
     /// P⁻¹ of some vectors, each with its λ, times a factor.
-    pub(crate) fn lead(&self, vectors: &[(&[f64], f64)]) -> Vectors {
+    pub(crate) fn lead(&self, engine: &Engine, vectors: &[(&[f64], f64)]) -> Vectors {
         match self {
             #[cfg(test)]
             Guide::None => vectors.iter().map(|(v, _)| v.to_vec()).collect(),
@@ -119,39 +120,38 @@ impl Guide {
                 .iter()
                 .map(|(v, lambda)| v.iter().zip(squares).map(|(v, s)| v / (s.max(0.0) + lambda)).collect())
                 .collect(),
-            Guide::Whole { form, jitter, .. } => lead_whole(form, *jitter, vectors),
+            Guide::Whole { form, jitter, .. } => lead_whole(engine, form, *jitter, vectors),
             Guide::Factor { factor, .. } => {
                 let size = vectors.first().map_or(0, |(v, _)| v.len());
-                let led = factor.solve(Matrix::from_fn(size, vectors.len(), |i, k| vectors[k].0[i]));
+                let led = factor.solve(engine, Matrix::from_fn(size, vectors.len(), |i, k| vectors[k].0[i]));
                 (0..vectors.len()).map(|k| (0..size).map(|i| led.row(i)[k]).collect()).collect()
             }
-            Guide::Nystrom(nystrom) => vectors.iter().map(|(v, lambda)| nystrom.lead(v, *lambda)).collect(),
+            Guide::Nystrom(nystrom) => {
+                vectors.iter().map(|(v, lambda)| nystrom.lead(engine, v, *lambda)).collect()
+            }
         }
     }
 }
 
 /// Q(B + λI)⁻¹Qᵀ of each; a λ for which that is not positive definite is made larger.
-fn lead_whole(form: &Band, jitter: f64, vectors: &[(&[f64], f64)]) -> Vectors {
+fn lead_whole(engine: &Engine, form: &Band, jitter: f64, vectors: &[(&[f64], f64)]) -> Vectors {
     let size = vectors.first().map_or(0, |(v, _)| v.len());
     let mut all = Matrix::from_fn(size, vectors.len(), |i, k| vectors[k].0[i]);
-    form.rotate(&mut all);
-    let solved: Vec<Option<Matrix<f64>>> = (0..vectors.len())
-        .into_par_iter()
-        .map(|k| {
-            let side = Matrix::from_fn(size, 1, |i, _| all.row(i)[k]);
-            let mut more = jitter;
-            (0..12).find_map(|_| {
-                let solved = form.solve(vectors[k].1 + more, &side);
-                more *= 10.0;
-                solved
-            })
+    form.rotate(engine, &mut all);
+    let solved = engine.map(vectors.len(), &|k| {
+        let side = Matrix::from_fn(size, 1, |i, _| all.row(i)[k]);
+        let mut more = jitter;
+        (0..12).find_map(|_| {
+            let solved = form.solve(vectors[k].1 + more, &side);
+            more *= 10.0;
+            solved
         })
-        .collect();
+    });
     for (k, solved) in solved.iter().enumerate() {
         if let Some(solved) = solved {
             (0..size).for_each(|i| all.row_mut(i)[k] = solved.row(i)[0]);
         }
     }
-    form.rotate_back(&mut all);
+    form.rotate_back(engine, &mut all);
     (0..vectors.len()).map(|k| (0..size).map(|i| all.row(i)[k]).collect()).collect()
 }

@@ -22,7 +22,7 @@ pub use self::guide::Preconditioner;
 pub(crate) use self::nystrom::Nystrom;
 pub(crate) use self::sketch::Sketch;
 use super::newton::Stop;
-use crate::Result;
+use crate::{Engine, Result};
 
 /// One vector for each column.
 pub(crate) type Vectors = Vec<Vec<f64>>;
@@ -35,10 +35,8 @@ pub(crate) trait Operator {
     /// s − S·v of some outputs and vectors, from the rows.
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors>;
 
-    /// P⁻¹ of some vectors, each with its λ: on the threads that products are made on.
-    fn lead(&self, guide: &Guide, vectors: &[(&[f64], f64)]) -> Vectors {
-        guide.lead(vectors)
-    }
+    /// What all is computed on.
+    fn engine(&self) -> &Engine;
 }
 
 /// From a guide under which columns come on slowly to a better one, and whether there was one. The old one is handed over: there may be no room for both.
@@ -120,7 +118,7 @@ fn begin(operator: &mut dyn Operator, columns: &mut [Column]) -> Result<()> {
 fn measure(operator: &dyn Operator, columns: &mut [Column], guide: &Guide, tolerance: f64) {
     let mut going: Vec<&mut Column> = columns.iter_mut().filter(|column| column.is_going()).collect();
     let sides: Vec<(&[f64], f64)> = going.iter().map(|column| (column.side(), column.lambda)).collect();
-    let led = operator.lead(guide, &sides);
+    let led = guide.lead(operator.engine(), &sides);
     going.iter_mut().zip(&led).for_each(|(column, led)| column.measure(led));
     lead(operator, &mut going, guide, tolerance);
     for column in going {
@@ -132,7 +130,7 @@ fn measure(operator: &dyn Operator, columns: &mut [Column], guide: &Guide, toler
 /// P⁻¹ of the residuals, and with them the next directions.
 fn lead(operator: &dyn Operator, going: &mut [&mut Column], guide: &Guide, tolerance: f64) {
     let residuals: Vec<(&[f64], f64)> = going.iter().map(|column| (column.left(), column.lambda)).collect();
-    let led = operator.lead(guide, &residuals);
+    let led = guide.lead(operator.engine(), &residuals);
     going.iter_mut().zip(&led).for_each(|(column, led)| column.turn(led, tolerance));
 }
 
@@ -143,7 +141,7 @@ fn refresh(operator: &mut dyn Operator, columns: &mut [Column], guide: &Guide, t
     let residuals = operator.fresh(&of)?;
     open.iter_mut().zip(residuals).for_each(|(column, residual)| column.replace(residual));
     let residuals: Vec<(&[f64], f64)> = open.iter().map(|column| (column.left(), column.lambda)).collect();
-    let led = operator.lead(guide, &residuals);
+    let led = guide.lead(operator.engine(), &residuals);
     open.iter_mut().zip(&led).for_each(|(column, led)| column.confirm(led, tolerance));
     Ok(())
 }

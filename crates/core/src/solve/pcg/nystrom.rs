@@ -8,12 +8,10 @@
 //! 1 + λᵣ/λ in any case: r is enough when the last eigenvalue is not much above λ, and useless where eigenvalues do not fall. For digits, Y is that of S + νI, ν a rounding of it, which is taken
 //! back from Λ. Instead of Cholesky's factor of ΩᵀY its eigenvectors are taken: what rounding made of the smallest is left out, where a factor would fail.
 
-use rayon::prelude::*;
-
 use super::{Operator, Vectors};
 use crate::linalg::{dot, multiply, symmetric_eigen};
 use crate::random::{Draws, Stream};
-use crate::{Matrix, Result};
+use crate::{Engine, Matrix, Result};
 
 /// U and Λ, with Y for the case that more of it is wanted.
 #[derive(Clone, Debug)]
@@ -48,12 +46,13 @@ impl Nystrom {
     }
 
     /// Goes on to rank r, by one pass over the rows.
-    pub(crate) fn grow(&mut self, operator: &mut dyn Operator, rank: usize) -> Result<()> {
-        let more: Vectors = (self.rank()..rank).into_par_iter().map(|k| self.test(k)).collect();
+    pub(crate) fn grow(&mut self, engine: &Engine, operator: &mut dyn Operator, rank: usize) -> Result<()> {
+        let known = self.rank();
+        let more = engine.map(rank.saturating_sub(known), &|k| self.test(known + k));
         let directions: Vec<&[f64]> = more.iter().map(Vec::as_slice).collect();
         self.images.extend(operator.apply(&directions)?);
         drop(more);
-        self.decompose()
+        self.decompose(engine)
     }
 
     /// Column k of Ω.
@@ -62,19 +61,19 @@ impl Nystrom {
         (0..self.size).map(|_| draws.normal()).collect()
     }
 
-    fn decompose(&mut self) -> Result<()> {
+    fn decompose(&mut self, engine: &Engine) -> Result<()> {
         let (rank, size) = (self.rank(), self.size);
         let length: f64 = self.images.iter().map(|y| dot(y, y)).sum::<f64>().sqrt();
         let shift = (size as f64).sqrt() * f64::EPSILON * length;
-        let tests: Vectors = (0..rank).into_par_iter().map(|k| self.test(k)).collect();
+        let tests = engine.map(rank, &|k| self.test(k));
         // ΩᵀY + νΩᵀΩ, of which rounding leaves a symmetric half.
         let entry = |i: usize, j: usize| {
             let here = dot(&tests[i], &self.images[j]) + shift * dot(&tests[i], &tests[j]);
             let there = dot(&tests[j], &self.images[i]) + shift * dot(&tests[j], &tests[i]);
             0.5 * (here + there)
         };
-        let core = symmetric(rank, &entry);
-        let (values, vectors) = symmetric_eigen(&core)?;
+        let core = symmetric(engine, rank, &entry);
+        let (values, vectors) = symmetric_eigen(engine, &core)?;
         let least = values.first().map_or(0.0, |top| top * f64::EPSILON * rank as f64);
         let kept = values.iter().take_while(|&&value| value > least).count();
         if kept == 0 {
@@ -85,14 +84,14 @@ impl Nystrom {
         // B = M^(−½)Vᵀ(Y + νΩ), so that Ŝ = BᵀB.
         let weights = Matrix::from_fn(kept, rank, |k, j| vectors.row(k)[j] / values[k].sqrt());
         let shifted = |j: usize, c: usize| self.images[j][c] + shift * tests[j][c];
-        let half = combine(&weights, &shifted, size);
+        let half = combine(engine, &weights, &shifted, size);
         drop(tests);
-        let square = symmetric(kept, &|i, j| dot(&half[i], &half[j]));
-        let (values, vectors) = symmetric_eigen(&square)?;
+        let square = symmetric(engine, kept, &|i, j| dot(&half[i], &half[j]));
+        let (values, vectors) = symmetric_eigen(engine, &square)?;
         let least = values.first().map_or(0.0, |top| top * 1e-12);
         let kept = values.iter().take_while(|&&value| value > least).count();
         let weights = Matrix::from_fn(kept, half.len(), |k, j| vectors.row(k)[j] / values[k].sqrt());
-        self.vectors = combine(&weights, &|j, c| half[j][c], size);
+        self.vectors = combine(engine, &weights, &|j, c| half[j][c], size);
         self.values = values[..kept].iter().map(|value| (value - shift).max(0.0)).collect();
         Ok(())
     }
@@ -103,12 +102,12 @@ impl Nystrom {
     }
 
     /// P⁻¹v, times λᵣ + λ.
-    pub(super) fn lead(&self, v: &[f64], lambda: f64) -> Vec<f64> {
+    pub(super) fn lead(&self, engine: &Engine, v: &[f64], lambda: f64) -> Vec<f64> {
         let last = self.factor(lambda);
-        let along = |(u, value): (&Vec<f64>, &f64)| (last / (value + lambda) - 1.0) * dot(u, v);
-        let factors: Vec<f64> = self.vectors.par_iter().zip(&self.values).map(along).collect();
+        let along = |k: usize| (last / (self.values[k] + lambda) - 1.0) * dot(&self.vectors[k], v);
+        let factors = engine.map(self.vectors.len(), &along);
         let mut led = v.to_vec();
-        led.par_chunks_mut(TILE).enumerate().for_each(|(t, led)| {
+        engine.for_each_chunk(&mut led, TILE, &|t, led| {
             for (u, factor) in self.vectors.iter().zip(&factors) {
                 led.iter_mut().zip(&u[t * TILE..]).for_each(|(led, u)| *led += factor * u);
             }
@@ -118,13 +117,18 @@ impl Nystrom {
 }
 
 /// A symmetric matrix from its entries on and below the diagonal.
-fn symmetric(size: usize, entry: &(dyn Fn(usize, usize) -> f64 + Sync)) -> Matrix<f64> {
-    let rows: Vectors = (0..size).into_par_iter().map(|i| (0..=i).map(|j| entry(i, j)).collect()).collect();
+fn symmetric(engine: &Engine, size: usize, entry: &(dyn Fn(usize, usize) -> f64 + Sync)) -> Matrix<f64> {
+    let rows: Vectors = engine.map(size, &|i| (0..=i).map(|j| entry(i, j)).collect());
     Matrix::from_fn(size, size, |i, j| rows[i.max(j)][i.min(j)])
 }
 
 /// weights · vectors, some columns of these at a time.
-fn combine(weights: &Matrix<f64>, entry: &(dyn Fn(usize, usize) -> f64 + Sync), size: usize) -> Vectors {
+fn combine(
+    engine: &Engine,
+    weights: &Matrix<f64>,
+    entry: &(dyn Fn(usize, usize) -> f64 + Sync),
+    size: usize,
+) -> Vectors {
     let mut out = vec![vec![0.0; size]; weights.rows()];
     for start in (0..size).step_by(4 * TILE) {
         let end = size.min(start + 4 * TILE);
@@ -132,7 +136,7 @@ fn combine(weights: &Matrix<f64>, entry: &(dyn Fn(usize, usize) -> f64 + Sync), 
         let part = Matrix::from_fn(weights.columns(), (end - start).max(2), |j, c| {
             if start + c < end { entry(j, start + c) } else { 0.0 }
         });
-        let product = multiply(weights, &part);
+        let product = multiply(engine, weights, &part);
         for (k, out) in out.iter_mut().enumerate() {
             out[start..end].copy_from_slice(&product.row(k)[..end - start]);
         }

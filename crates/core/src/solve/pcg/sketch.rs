@@ -10,11 +10,10 @@
 //! solution takes and not what it is.
 
 use bochner_simd::Aligned;
-use rayon::prelude::*;
 
 use crate::random::{Draws, Stream};
 use crate::stat::Gram;
-use crate::{Matrix, MatrixView, Scalar};
+use crate::{Engine, Matrix, MatrixView, Scalar};
 
 /// Sums that a row is added to.
 const NONZEROS: usize = 8;
@@ -35,9 +34,10 @@ impl<S: Scalar> Sketch<S> {
         Sketch { seed, columns, eighth, sums: vec![S::default(); NONZEROS * eighth * columns] }
     }
 
-    /// Adds rows of these numbers, each minus `means` and times the root of its weight, on the threads of the current pool.
+    /// Adds rows of these numbers, each minus `means` and times the root of its weight.
     pub(crate) fn absorb<T: Scalar>(
         &mut self,
+        engine: &Engine,
         z: MatrixView<'_, T>,
         numbers: &[u64],
         weights: &[f64],
@@ -57,7 +57,7 @@ impl<S: Scalar> Sketch<S> {
         places.sort_by_key(|&(place, row, _)| (place, row));
         let starts: Vec<usize> =
             (0..=NONZEROS * self.eighth).map(|p| places.partition_point(|e| (e.0 as usize) < p)).collect();
-        self.sums.par_chunks_mut(self.columns.max(1)).enumerate().for_each(|(place, sums)| {
+        engine.for_each_chunk(&mut self.sums, self.columns, &|place, sums| {
             for &(_, i, factor) in &places[starts[place]..starts[place + 1]] {
                 for ((sum, z), mean) in sums.iter_mut().zip(z.row(i as usize)).zip(means) {
                     *sum = S::from_f64(sum.to_f64() + factor * (z.to_f64() - mean));
@@ -67,18 +67,18 @@ impl<S: Scalar> Sketch<S> {
     }
 
     /// (SZ)ᵀ(SZ), some rows at a time.
-    pub(crate) fn square(self, rows: usize) -> Matrix<f64> {
-        let mut gram = Gram::zero(self.columns, 0, 1);
+    pub(crate) fn square(self, engine: &Engine, rows: usize) -> Matrix<f64> {
+        let mut gram = Gram::zero(engine, self.columns, 0, 1);
         let mut packed = Aligned::default();
         for part in self.sums.chunks((rows * self.columns).max(1)) {
             let count = part.len() / self.columns.max(1);
             if let (Ok(z), Ok(none)) =
                 (MatrixView::new(part, count, self.columns), MatrixView::new(&[], count, 0))
             {
-                gram.absorb(z, none, |_| 1.0, |_| 0, &mut packed);
+                gram.absorb(engine, z, none, &|_| 1.0, &|_| 0, &mut packed);
             }
         }
         drop(self.sums);
-        gram.total().products
+        gram.total(engine).products
     }
 }

@@ -5,6 +5,7 @@ use bochner_testkit::{Absolute, assert_close, normals};
 
 /// S as it is, with sides.
 struct Dense {
+    engine: Engine,
     matrix: Matrix<f64>,
     sides: Vectors,
     passes: usize,
@@ -15,8 +16,12 @@ impl Operator for Dense {
         self.passes += 1;
         let n = self.matrix.rows();
         let dense = Matrix::from_fn(n, vectors.len().max(2), |i, k| vectors.get(k).map_or(0.0, |v| v[i]));
-        let product = multiply(&self.matrix, &dense);
+        let product = multiply(&Engine::default(), &self.matrix, &dense);
         Ok((0..vectors.len()).map(|k| (0..n).map(|i| product.row(i)[k]).collect()).collect())
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors> {
@@ -36,14 +41,14 @@ fn turned(values: &[f64]) -> Matrix<f64> {
     let square: f64 = v.iter().map(|v| v * v).sum();
     let h = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 2.0 * v[i] * v[j] / square);
     let scaled = Matrix::from_fn(n, n, |i, j| values[i] * h.row(i)[j]);
-    multiply(&h, &scaled)
+    multiply(&Engine::default(), &h, &scaled)
 }
 
 fn problem(values: &[f64], outputs: usize) -> Dense {
     let n = values.len();
     let numbers = normals(n, outputs, 5);
     let sides = (0..outputs).map(|o| (0..n).map(|i| numbers[i * outputs + o]).collect()).collect();
-    Dense { matrix: turned(values), sides, passes: 0 }
+    Dense { engine: Engine::default(), matrix: turned(values), sides, passes: 0 }
 }
 
 fn run(dense: &mut Dense, guide: Guide, lambdas: &[f64], limits: Limits) -> Vec<Column> {
@@ -57,7 +62,7 @@ fn run(dense: &mut Dense, guide: Guide, lambdas: &[f64], limits: Limits) -> Vec<
 }
 
 fn whole(matrix: Matrix<f64>) -> Guide {
-    Guide::whole(matrix, 0.0, false, &|_| Ok(())).unwrap()
+    Guide::whole(&Engine::default(), matrix, 0.0, false, &|_| Ok(())).unwrap()
 }
 
 /// Steps after which 2·ρᵏ ≤ ε, ρ = (√κ − 1)/(√κ + 1): ε·‖x*‖ in the norm of the matrix is reached by then.
@@ -77,7 +82,7 @@ fn falling(n: usize) -> Vec<f64> {
 fn every_guide_leads_to_the_solution_of_cholesky() {
     let values = falling(150);
     let mut nystrom = Nystrom::new(150, 1);
-    nystrom.grow(&mut problem(&values, 2), 60).unwrap();
+    nystrom.grow(&Engine::default(), &mut problem(&values, 2), 60).unwrap();
     let diagonal = problem(&values, 2).matrix;
     let guides = [
         ("none", Guide::None),
@@ -93,7 +98,9 @@ fn every_guide_leads_to_the_solution_of_cholesky() {
             let mut matrix = dense.matrix.clone();
             (0..150).for_each(|i| matrix.row_mut(i)[i] += column.lambda);
             let side = Matrix::new(150, 1, dense.sides[column.output].clone()).unwrap();
-            let exact = Cholesky::new(matrix, &|_| Ok(())).unwrap().solve(side);
+            let exact = Cholesky::new(&Engine::default(), matrix, &|_| Ok(()))
+                .unwrap()
+                .solve(&Engine::default(), side);
             let size = exact.as_slice().iter().fold(0.0f64, |a, b| a.max(b.abs()));
             assert_eq!(column.stop(), Stop::Residual, "{name}, {}", column.lambda);
             // ‖x − x*‖ ≤ κ·ε·‖x*‖ at the worst.
@@ -121,9 +128,9 @@ fn steps_are_as_few_as_the_condition_says() {
 
     // Random vectors: κ is about 1 + λᵣ/λ.
     let mut nystrom = Nystrom::new(n, 1);
-    nystrom.grow(&mut problem(&values, 1), 32).unwrap();
+    nystrom.grow(&Engine::default(), &mut problem(&values, 1), 32).unwrap();
     let few = nystrom.last();
-    nystrom.grow(&mut problem(&values, 1), 80).unwrap();
+    nystrom.grow(&Engine::default(), &mut problem(&values, 1), 80).unwrap();
     assert!(nystrom.last() < few && nystrom.last() <= 10.0 * lambda, "{few}, {}", nystrom.last());
     let led = &run(&mut problem(&values, 1), Guide::Nystrom(nystrom), &[lambda], LIMITS)[0];
     assert!(led.steps() <= bound(28.0, LIMITS.tolerance), "{} steps", led.steps());
@@ -135,11 +142,11 @@ fn steps_are_as_few_as_the_condition_says() {
 fn random_vectors_see_the_largest_eigenvalues() {
     let values = falling(100);
     let mut nystrom = Nystrom::new(100, 7);
-    nystrom.grow(&mut problem(&values, 1), 50).unwrap();
+    nystrom.grow(&Engine::default(), &mut problem(&values, 1), 50).unwrap();
     // P⁻¹ along the first eigenvectors: (λᵣ + λ)/(value + λ).
-    let led = |v: &[f64]| Guide::Nystrom(nystrom.clone()).lead(&[(v, 0.01)]).remove(0);
+    let led = |v: &[f64]| Guide::Nystrom(nystrom.clone()).lead(&Engine::default(), &[(v, 0.01)]).remove(0);
     let matrix = turned(&values);
-    let (found, vectors) = crate::linalg::symmetric_eigen(&matrix).unwrap();
+    let (found, vectors) = crate::linalg::symmetric_eigen(&Engine::default(), &matrix).unwrap();
     for k in 0..5 {
         let expected = (nystrom.last() + 0.01) / (found[k] + 0.01);
         let got = led(vectors.row(k));
@@ -204,13 +211,21 @@ fn a_sketch_is_like_all_rows() {
     let ids: Vec<u64> = (0..n as u64).collect();
     for start in (0..n).step_by(700) {
         let end = n.min(start + 700);
-        sketch.absorb(z.view().slice(start..end), &ids[start..end], &weights[start..end], &vec![0.0; d]);
+        sketch.absorb(
+            &Engine::default(),
+            z.view().slice(start..end),
+            &ids[start..end],
+            &weights[start..end],
+            &vec![0.0; d],
+        );
     }
-    let square = sketch.square(64);
+    let square = sketch.square(&Engine::default(), 64);
     let exact = Matrix::from_fn(d, d, |a, b| (0..n).map(|i| weights[i] * z.row(i)[a] * z.row(i)[b]).sum());
     // Eigenvalues of L⁻¹(SZ)ᵀ(SZ)L⁻ᵀ by its trace in both directions: the mean of the ratios, and of their inverses.
     let ratio = |a: &Matrix<f64>, b: &Matrix<f64>| {
-        let solved = Cholesky::new(a.clone(), &|_| Ok(())).unwrap().solve(b.clone());
+        let solved = Cholesky::new(&Engine::default(), a.clone(), &|_| Ok(()))
+            .unwrap()
+            .solve(&Engine::default(), b.clone());
         (0..d).map(|i| solved.row(i)[i]).sum::<f64>() / d as f64
     };
     let (there, back) = (ratio(&exact, &square), ratio(&square, &exact));
@@ -225,7 +240,7 @@ fn a_residual_that_is_not_a_number_ends_in_no_success() {
         matrix.row_mut(2)[2] = wild;
         let sides = vec![vec![1.0; 4]];
         let mut columns = vec![Column::new(0, 0.1, sides[0].clone(), None)];
-        let mut operator = Dense { matrix, sides, passes: 0 };
+        let mut operator = Dense { engine: Engine::default(), matrix, sides, passes: 0 };
         let mut guide = Guide::Diagonal(vec![1.0; 4]);
         let better = &mut |guide| Ok((guide, false));
         let limits = Limits { tolerance: 1e-6, steps: 40 };

@@ -92,7 +92,7 @@ impl<'a, T: Scalar> Descent<'a, T> {
             side: kernels.side(&order),
             cache: Cache::new(cache_bytes, 1 + order.last().map_or(0, |&row| row as usize), n),
             pace: Pace::new(check),
-            isa: Isa::best(),
+            isa: kernels.isa(),
             kernels,
             order,
             alpha: vec![0.0; n],

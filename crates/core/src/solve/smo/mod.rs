@@ -72,6 +72,7 @@ impl<T: Scalar> KernelSvm<'_, T> {
     /// Descends until the violation is at most `tolerance`, or for `most` steps: [`KernelSvmSolution::violation`] says which.
     ///
     /// The steps are taken one after another, so that the result has the same bits on any number of threads.
+    #[inline(never)]
     pub fn solve(&self, engine: &Engine, tolerance: f64, most: usize) -> Result<KernelSvmSolution> {
         self.kernel.check(self.rows.columns())?;
         self.kernel.check_rows(&self.rows, 0)?;
@@ -80,25 +81,26 @@ impl<T: Scalar> KernelSvm<'_, T> {
         let kept = (self.cache_bytes as u64).min(n.saturating_mul(4 * n));
         let needed = kept.saturating_add(n.saturating_mul(8 * d + 100));
         engine.check_memory(|| format!("a support vector machine of {n} rows"), needed)?;
-        engine.phase("smo", n, |check| self.solve_within(tolerance, most, check))
+        engine.phase("smo", n, |check| self.solve_within(engine, tolerance, most, check))
     }
 
     /// As [`solve`](KernelSvm::solve), inside a phase of somebody else: many of these may run side by side.
     pub(crate) fn solve_within(
         &self,
+        engine: &Engine,
         tolerance: f64,
         most: usize,
         check: Check<'_>,
     ) -> Result<KernelSvmSolution> {
-        self.descend(Until { tolerance, most, shrinking: true }, check)
+        self.descend(engine, Until { tolerance, most, shrinking: true }, check)
     }
 
-    fn descend(&self, until: Until, check: Check<'_>) -> Result<KernelSvmSolution> {
+    fn descend(&self, engine: &Engine, until: Until, check: Check<'_>) -> Result<KernelSvmSolution> {
         let order: Vec<u32> =
             (0..self.rows.count() as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
         let diagonal = self.kernel.diagonal(&self.rows);
         let diagonal: Vec<f64> = order.iter().map(|&row| diagonal[row as usize]).collect();
-        let kernels = KernelRows::new(self.kernel, self.rows);
+        let kernels = KernelRows::new(engine, self.kernel, self.rows);
         let problem = (self.signs, self.costs);
         let mut descent = Descent::new(kernels, order, problem, rounded(&diagonal)?, self.cache_bytes, check);
         descent.run(until)?;

@@ -17,7 +17,7 @@ use bochner_simd::{Apply, Distance, Isa, Panels, RowsRef, decays};
 
 use crate::engine::Check;
 use crate::kernel::{Against, Simple};
-use crate::{Kernel, Matrix, Result, Rows, Scalar};
+use crate::{Engine, Kernel, Matrix, Result, Rows, Scalar};
 
 /// Rows in a part of a side: their places are 16 bits.
 const MOST_PLACES: usize = 1 << 16;
@@ -59,7 +59,7 @@ pub(super) struct KernelRows<'a, T> {
     layout: Layout,
     /// Whether a column has one value, and that in most rows.
     common: Vec<bool>,
-    isa: Isa,
+    engine: &'a Engine,
     /// Rows in double precision, and values on their way to single.
     dense: Vec<f64>,
     sums: Vec<f64>,
@@ -111,7 +111,7 @@ struct Inverted {
 
 impl<'a, T: Scalar> KernelRows<'a, T> {
     /// Counts what is not zero to choose a layout.
-    pub(super) fn new(kernel: &'a Kernel, rows: Rows<'a, T>) -> Self {
+    pub(super) fn new(engine: &'a Engine, kernel: &'a Kernel, rows: Rows<'a, T>) -> Self {
         let (n, columns) = (rows.count(), rows.columns());
         // Of each column: its entries, the first of them, and whether all are the same.
         let mut seen = vec![(0usize, T::default(), true); columns];
@@ -133,7 +133,12 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
             Some(_) => Layout::Packed,
         };
         let common = seen.iter().map(|&(count, _, same)| same && 2 * count > n).collect();
-        KernelRows { kernel, rows, layout, common, isa: Isa::best(), dense: Vec::new(), sums: Vec::new() }
+        KernelRows { kernel, rows, layout, common, engine, dense: Vec::new(), sums: Vec::new() }
+    }
+
+    /// The instruction set of all loops.
+    pub(super) fn isa(&self) -> Isa {
+        self.engine.isa()
     }
 
     /// Prepares some rows, in the order given.
@@ -146,14 +151,16 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
             Layout::Pairwise | Layout::Other => ((1 << 19) / columns.max(1)).clamp(1, MOST_PLACES),
         };
         let part = |rows: &[u32]| match self.layout {
-            Layout::Packed => Part::Packed(Panels::pack(self.isa, columns, rows.len(), |j, column| {
-                self.rows.entries(rows[j] as usize).for_each(|(k, x)| column[k as usize] = x.to_f64());
-            })),
+            Layout::Packed => {
+                Part::Packed(Panels::pack(self.engine.isa(), columns, rows.len(), &mut |j, column| {
+                    self.rows.entries(rows[j] as usize).for_each(|(k, x)| column[k as usize] = x.to_f64());
+                }))
+            }
             Layout::Inverted => Part::Inverted(self.invert(rows)),
             Layout::Other => {
                 let dense = self.densified(rows);
                 // A kernel that was checked against these rows.
-                let against = Against::new(self.kernel, &Rows::from(&dense));
+                let against = Against::new(self.engine, self.kernel, &Rows::from(&dense));
                 Part::Other {
                     against: against.unwrap_or_else(|_| Against::nothing(rows.len())),
                     count: rows.len(),
@@ -333,7 +340,7 @@ impl<'a, T: Scalar> KernelRows<'a, T> {
         };
         let sums = &sums[..out.len()];
         match self.kernel.simple() {
-            Some(Simple::Decay { rate, .. }) => decays(self.isa, rate, sums, out),
+            Some(Simple::Decay { rate, .. }) => decays(self.engine.isa(), rate, sums, out),
             _ => round(sums, out),
         }
         matches
@@ -417,6 +424,7 @@ mod tests {
     /// Every layout against the definition, and k(i, j) = k(j, i) to the bit.
     #[test]
     fn rows_are_kernel_values_whatever_the_layout() {
+        let engine = Engine::default();
         let (n, d) = (60, 7);
         let x = Matrix::new(n, d, normals(n, d, 1)).unwrap();
         let mut thin = x.clone();
@@ -440,7 +448,7 @@ mod tests {
             for (rows, few) in
                 [(Rows::from(&x), false), (Rows::from(&thin), true), (Rows::from(&sparse), true)]
             {
-                let mut kernels = KernelRows::new(&kernel, rows);
+                let mut kernels = KernelRows::new(&engine, &kernel, rows);
                 let pairwise = kernel.simple().is_none();
                 assert_eq!(kernels.layout == Layout::Inverted, few && !pairwise);
                 let mut out = vec![0f32; n * n];
@@ -474,12 +482,13 @@ mod tests {
 
     #[test]
     fn one_long_row_asks_whether_to_go_on() {
+        let engine = Engine::default();
         let rows = Matrix::<f64>::from_fn(3000, 400, |i, j| ((i + j) % 7) as f64);
         let order: Vec<u32> = (0..3000).collect();
         let check = |_: f64| Err(crate::Error::Interrupted);
         let mut out = vec![0.0; 3000];
         let kernel = Kernel::hat(9.0);
-        let mut kernels = KernelRows::new(&kernel, Rows::from(&rows));
+        let mut kernels = KernelRows::new(&engine, &kernel, Rows::from(&rows));
         let side = kernels.side(&order);
         let mut pace = Pace { work: BETWEEN_QUESTIONS - 1, ..Pace::new(&check) };
         assert!(kernels.fill(&side, 0, &mut out, &mut pace).is_err(), "stopped within the row");

@@ -73,7 +73,7 @@ fn solve(svm: KernelSvm<'_, f64>, tolerance: f64) -> KernelSvmSolution {
 
 fn without_rest(svm: KernelSvm<'_, f64>, tolerance: f64) -> KernelSvmSolution {
     let until = Until { tolerance, most: 10_000_000, shrinking: false };
-    svm.descend(until, &|_| Ok(())).unwrap()
+    svm.descend(&Engine::default(), until, &|_| Ok(())).unwrap()
 }
 
 #[test]
