@@ -324,7 +324,8 @@ impl Ridge {
             }
         };
         let encoder = Encoder::identity(source.input_dim());
-        let model = Model::new(engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
+        let model =
+            Model::new(engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
         Ok(model.knowing(calibration, posterior))
     }
 

@@ -272,7 +272,8 @@ impl Job<'_> {
         };
         let encoder = Encoder::identity(self.source.input_dim());
         let certificate = self.certificate;
-        let model = Model::new(self.engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
+        let model =
+            Model::new(self.engine, encoder, map, coefficients, intercept, head, certificate, Some(training));
         let (visited, rescalings) = (Some(found.visited), found.rescalings);
         Ok((model, Counted { workload: Workload { visited, rescalings, ..workload }, counts: found.counts }))
     }
