@@ -63,12 +63,14 @@ impl Map {
     ) -> PyResult<(Map, Rounds)> {
         let spec = spec(kernel, method, features, seed, columns.as_deref())?;
         let rows = rows.rows()?;
-        let Adapted { map, certificate, rounds } = Job::new(threads, 0).run(py, |engine| {
+        let (model, rounds) = Job::new(threads, 0).run(py, |engine| {
             spec.validate()?;
-            spec.fit_adaptively(engine, &without_targets(rows)?, target, DELTA, most)
+            let Adapted { map, certificate, rounds } =
+                spec.fit_adaptively(engine, &without_targets(rows)?, target, DELTA, most)?;
+            Ok((Model::of_map(engine, map, certificate), rounds))
         })?;
         let rounds = rounds.iter().map(|(features, m)| (*features, m.mean, m.radius)).collect();
-        Ok((Map { model: Model::of_map(map, certificate) }, rounds))
+        Ok((Map { model }, rounds))
     }
 
     /// As `fit`, and what `transform_sparse` makes of the same rows.
@@ -87,14 +89,8 @@ impl Map {
         let spec = spec(kernel, method, features, seed, columns.as_deref())?;
         let job = Job::new(threads, 0);
         match rows.rows()? {
-            AnyRows::F32(rows) => {
-                let made = job.run(py, |engine| spec.fit_transform_sparse(engine, &rows))?;
-                fitted_with_features(py, made)
-            }
-            AnyRows::F64(rows) => {
-                let made = job.run(py, |engine| spec.fit_transform_sparse(engine, &rows))?;
-                fitted_with_features(py, made)
-            }
+            AnyRows::F32(rows) => fitted_with_features(py, job, &spec, &rows),
+            AnyRows::F64(rows) => fitted_with_features(py, job, &spec, &rows),
         }
     }
 
@@ -258,11 +254,20 @@ fn spec(
     Ok(MapSpec { kernel, method, features, seed })
 }
 
-fn fitted_with_features<'py, T: Scalar + Element>(
+fn fitted_with_features<'py, 'a, T: Scalar + Element>(
     py: Python<'py>,
-    (map, certificate, features): (bochner::Map, Certificate, Csr<T>),
-) -> PyResult<(Map, Bound<'py, PyTuple>)> {
-    Ok((Map { model: Model::of_map(map, certificate) }, csr_parts(py, features)?))
+    job: Job,
+    spec: &MapSpec,
+    rows: &Rows<'a, T>,
+) -> PyResult<(Map, Bound<'py, PyTuple>)>
+where
+    AnyRows<'a>: From<Rows<'a, T>>,
+{
+    let (model, features) = job.run(py, |engine| {
+        let (map, certificate, features) = spec.fit_transform_sparse(engine, rows)?;
+        Ok((Model::of_map(engine, map, certificate), features))
+    })?;
+    Ok((Map { model }, csr_parts(py, features)?))
 }
 
 /// Row ends, columns and values, as SciPy's CSR has them.
@@ -289,7 +294,7 @@ pub(crate) fn csr_parts<T: Scalar + Element>(
 fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Model> {
     spec.validate()?;
     let (map, certificate) = spec.fit_certified(engine, &without_targets(rows)?)?;
-    Ok(Model::of_map(map, certificate))
+    Ok(Model::of_map(engine, map, certificate))
 }
 
 /// Rows alone as a source.

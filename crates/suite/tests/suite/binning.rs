@@ -177,7 +177,7 @@ fn fitting_and_applying_at_once_changes_nothing() {
         let (map, certificate) = spec.fit_certified(&self::engine(2), &arrays).unwrap();
         let at_once = spec.fit_transform_sparse(engine, &rows).unwrap();
         assert_eq!(map.transform_sparse(&self::engine(2), &rows).unwrap(), at_once.2);
-        let bytes = |map, certificate| bochner::Model::of_map(map, certificate).to_bytes().unwrap();
+        let bytes = |map, certificate| bochner::Model::of_map(engine, map, certificate).to_bytes().unwrap();
         assert_eq!(bytes(map, certificate), bytes(at_once.0, at_once.1));
     };
     for bins in [Bins::Fitted, Bins::Hashed { width: 8 }] {

@@ -214,7 +214,7 @@ fn maps_alone_are_checked_too() {
     let bytes = |spec: MapSpec| {
         let map = spec.fit(&Engine::default(), &sampled).unwrap();
         let certificate = bochner::Certificate::measure(&Engine::default(), &map, &sampled).unwrap();
-        Model::of_map(map, certificate).to_bytes().unwrap()
+        Model::of_map(&Engine::default(), map, certificate).to_bytes().unwrap()
     };
     let kernel = Kernel::gaussian(1.0);
     let fourier = bytes(MapSpec { features: 12, seed: 5, ..MapSpec::auto(kernel.clone()) });

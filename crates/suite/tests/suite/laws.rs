@@ -127,7 +127,7 @@ fn saving_and_loading_gives_the_same_features() {
         let map = spec.fit(&Engine::default(), &sample).unwrap();
         let features = map.transform(&engine(1), &Rows::from(&x)).unwrap();
         let certificate = Certificate::measure(&Engine::default(), &map, &sample).unwrap();
-        let bytes = Model::of_map(map, certificate.clone()).to_bytes().unwrap();
+        let bytes = Model::of_map(&engine(1), map, certificate.clone()).to_bytes().unwrap();
         let loaded = Model::from_bytes(&bytes).unwrap();
         assert_same_bits(
             loaded.map().transform(&engine(1), &Rows::from(&x)).unwrap().as_slice(),

@@ -327,7 +327,8 @@ fn maps_of_transforms_obey_the_laws() {
             let sample = sample(Rows::from(&dense), 1);
             let certificate = Certificate::measure(&Engine::default(), &map, &sample).unwrap();
             assert!(certificate.to_string().contains("i.i.d. reference"), "{certificate}");
-            let loaded = Model::from_bytes(&Model::of_map(map, certificate).to_bytes().unwrap()).unwrap();
+            let loaded =
+                Model::from_bytes(&Model::of_map(&engine(1), map, certificate).to_bytes().unwrap()).unwrap();
             assert_same_bits(
                 loaded.map().transform(&engine(1), &Rows::from(&dense)).unwrap().as_slice(),
                 one.as_slice(),

@@ -432,7 +432,7 @@ fn wide_rows_are_certified_and_saved() {
     assert!(matches!(certificate.bound, Bound::FiniteSet { holds: true, .. }), "{certificate}");
     assert!(certificate.measured.unwrap().mean > 0.0);
     let z = map.transform(&engine(2), &Rows::from(&csr)).unwrap();
-    let bytes = Model::of_map(map, certificate).to_bytes().unwrap();
+    let bytes = Model::of_map(&engine(2), map, certificate).to_bytes().unwrap();
     assert!(bytes.len() < 10_000, "{}", bytes.len());
     let loaded = Model::from_bytes(&bytes).unwrap();
     assert_same_bits(loaded.map().transform(&engine(1), &Rows::from(&csr)).unwrap().as_slice(), z.as_slice());
