@@ -1,4 +1,4 @@
-//! Which λ of a cross-validation curve is taken: one rule for every search of λ.
+//! Which λ of a cross-validation curve a model takes: one rule for every learner.
 //!
 //! ```text
 //! the largest λ with   error ≤ (1 + 10⁻⁴)·(least error)
@@ -9,16 +9,16 @@
 //!
 //! Errors that are counts of wrong classes are often equal over decades of λ, for two reasons. Models that have converged no longer change: the loss on
 //! validation rows then still falls, by less and less, and its smallest value says nothing but that λ is small. Or one class is rare and no λ finds any of
-//! its rows: then the largest λ, whose model is next to nothing, makes as few errors as one that ranks rows well. The loss tells these cases apart, as a part
-//! of what features explain of it: a model has to explain 99 % of what the best one does. (A part of the loss itself would not do: where a class is rare,
-//! a constant explains nearly all of it.)
+//! its rows: then the largest λ, whose model is next to nothing, makes as few errors as one that ranks rows well. The loss tells these cases apart: a model
+//! has to reach 99 % of the best reduction of the loss below that of a constant. (A fraction of the loss itself would not do: where a class is rare, the
+//! loss of a constant is nearly as small.)
 
 use super::ridge::CurvePoint;
 
 /// Validation errors that differ by less than this part are equal.
 const FLAT: f64 = 1e-4;
 
-/// The part of the explained loss that may be missing: models are compared at a tolerance of this size.
+/// The fraction of the best reduction of the loss that may be missing: models are compared at a tolerance of this size.
 const MISSING: f64 = 1e-2;
 
 /// The place of the largest λ whose error is the least, or equal to it.

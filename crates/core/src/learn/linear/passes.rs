@@ -175,7 +175,7 @@ impl ByPasses<'_> {
         Ok(Tried { lambda, curve: search.curve(), start: best })
     }
 
-    /// Weighted sums over the rows left out: of errors, and of what margins cost.
+    /// Weighted sums over the validation rows: of errors, and of losses where errors are counts.
     fn left_out(&self, part: &Descent<'_>, solved: &[Minimum]) -> Result<(f64, f64)> {
         let (loss, features) = (self.linear.loss, self.map.output_dim());
         let is_classes = matches!(self.source.target(), Target::Classes { .. });
@@ -194,7 +194,7 @@ impl ByPasses<'_> {
                     let (weight, y) = (block.weights[i], block.targets.row(i));
                     let scale = |o: usize| solved.get(o).map_or(1.0, |solved| solved.scale);
                     let error = row_error(loss, is_classes, y, s, scale);
-                    out.copy_from_slice(&[weight * error, weight * row_lost(loss, y, s)]);
+                    out.copy_from_slice(&[weight * error, weight * row_lost(loss, is_classes, y, s)]);
                 }
             },
         })?;

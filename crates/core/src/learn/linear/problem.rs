@@ -207,7 +207,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
                 let solved =
                     self.solve(&costs, starts[k].as_deref(), ROUGH, ROUGH_ROUNDS, &|_| check(part))?;
                 errors.push(self.error(out, &solved));
-                lost += self.margins_lost(out, &solved);
+                lost += self.lost(out, &solved);
                 starts[k] = Some(solved.into_iter().flat_map(|s| s.weights).collect());
             }
             let error = errors.iter().sum::<f64>() / seen;
@@ -262,13 +262,14 @@ impl<'a, T: Scalar> Problem<'a, T> {
         rows.iter().map(|&i| self.held.weights[i] * error(i)).sum()
     }
 
-    /// The weighted sum of what the margins of some rows cost.
-    fn margins_lost(&self, rows: &[usize], solved: &[Solved]) -> f64 {
-        let lost = |i: usize| row_lost(self.linear.loss, self.targets_of(i), &scores_of(solved, i));
+    /// The weighted loss of some rows, where their errors are counts.
+    fn lost(&self, rows: &[usize], solved: &[Solved]) -> f64 {
+        let lost =
+            |i: usize| row_lost(self.linear.loss, self.is_classes, self.targets_of(i), &scores_of(solved, i));
         rows.iter().map(|&i| self.held.weights[i] * lost(i)).sum()
     }
 
-    /// The weighted sum of what they cost at the best constant score.
+    /// The same at the best constant score.
     fn constant_lost<'r>(&self, rows: impl Iterator<Item = &'r usize>) -> f64 {
         // One output is for the second of two classes.
         let mut classes = vec![0.0; if self.is_classes { self.outputs.max(2) } else { 0 }];

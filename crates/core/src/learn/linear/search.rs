@@ -1,4 +1,4 @@
-//! λ by errors on rows that were left out, from the largest to smaller ones.
+//! λ by cross-validation errors, from the largest to smaller ones.
 //!
 //! The λ with the least error, and of equals the largest, by the rule of `learn/lambda.rs`. The search ends after two λ in a row that did worse than the best.
 
@@ -16,9 +16,9 @@ const RISES: usize = 2;
 /// λ that were tried, and what came of them.
 pub(super) struct Search {
     curve: Vec<CurvePoint>,
-    /// What margins cost on the same rows.
+    /// The validation loss of each, where errors are counts.
     lost: Vec<f64>,
-    /// What they cost at the best constant score.
+    /// The validation loss of the best constant score.
     constant: f64,
     rises: usize,
 }
@@ -34,7 +34,7 @@ pub(super) fn usual(unit: f64) -> f64 {
 }
 
 impl Search {
-    /// Of rows whose margins cost as much at the best constant score.
+    /// With the validation loss of the best constant score.
     pub(super) fn new(constant: f64) -> Search {
         Search { curve: Vec::new(), lost: Vec::new(), constant, rises: 0 }
     }
@@ -76,7 +76,7 @@ pub(super) fn row_error(
             let seen: f64 = s.iter().zip(y).map(|(s, y)| s * y).sum();
             softmax(&mut s.to_vec()) - seen
         }
-        Loss::Margins { .. } | Loss::Squares if is_classes => f64::from(u8::from(class(s) != class(y))),
+        loss if counts_classes(loss, is_classes) => f64::from(u8::from(class(s) != class(y))),
         loss => {
             let value = |o: usize| Pointwise { scale: scale(o), ..loss.pointwise() }.value(y[o], s[o]);
             (0..y.len()).map(value).sum()
@@ -84,22 +84,31 @@ pub(super) fn row_error(
     }
 }
 
-/// What the margins of a row cost; nothing where it is not margins that are minimised.
-pub(super) fn row_lost(loss: Loss, y: &[f64], s: &[f64]) -> f64 {
-    if !matches!(loss, Loss::Margins { .. }) {
+/// Whether the errors of a search are counts of wrong classes.
+fn counts_classes(loss: Loss, is_classes: bool) -> bool {
+    is_classes && matches!(loss, Loss::Margins { .. } | Loss::Squares)
+}
+
+/// The loss of a row, where its error is a count: it decides between equal counts.
+pub(super) fn row_lost(loss: Loss, is_classes: bool, y: &[f64], s: &[f64]) -> f64 {
+    if !counts_classes(loss, is_classes) {
         return 0.0;
     }
     let pointwise = loss.pointwise();
     y.iter().zip(s).map(|(y, s)| pointwise.value(*y, *s)).sum()
 }
 
-/// What the margins of rows cost at the best constant score of each machine, by the weights of classes: 4p(1 − p) of each row where squared, 2·min(p, 1 − p) where not.
+/// The loss of rows at the best constant score of each machine, by the weights of classes. With p the share of a machine's class:
+/// 2·min(p, 1 − p) a row for the hinge, 4p(1 − p) for the squared hinge and the squared error of ±1, p(1 − p) for the squared error of 0 and 1.
 pub(super) fn constant_lost(loss: Loss, classes: &[f64]) -> f64 {
-    let Loss::Margins { hinge } = loss else { return 0.0 };
     let all: f64 = classes.iter().sum();
-    let lost = |&inside: &f64| match hinge {
-        Hinge::Plain => 2.0 * inside.min(all - inside),
-        Hinge::Squared => 4.0 * inside * (1.0 - inside / all.max(f64::MIN_POSITIVE)),
+    let variance = |inside: f64| inside * (1.0 - inside / all.max(f64::MIN_POSITIVE));
+    let lost = |&inside: &f64| match loss {
+        Loss::Margins { hinge: Hinge::Plain } => 2.0 * inside.min(all - inside),
+        Loss::Margins { hinge: Hinge::Squared } => 4.0 * variance(inside),
+        Loss::Squares if classes.len() == 2 => 4.0 * variance(inside),
+        Loss::Squares => variance(inside),
+        _ => 0.0,
     };
     // One machine tells two classes apart.
     let machines = if classes.len() == 2 { &classes[1..] } else { classes };
@@ -142,6 +151,16 @@ mod tests {
             let three = least(3.0, 5.0) + least(1.0, 7.0) + least(4.0, 4.0);
             assert!((constant_lost(loss, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
         }
+        // Squared errors about the mean: of ±1 for two classes, of 0 and 1 for each of several.
+        let about_the_mean = |inside: f64, outside: f64, low: f64| {
+            let mean = (inside + low * outside) / (inside + outside);
+            inside * (1.0 - mean).powi(2) + outside * (low - mean).powi(2)
+        };
+        let two = about_the_mean(1.0, 3.0, -1.0);
+        assert!((constant_lost(Loss::Squares, &[3.0, 1.0]) - two).abs() < 1e-9);
+        let three: f64 =
+            [(3.0, 5.0), (1.0, 7.0), (4.0, 4.0)].map(|(a, b)| about_the_mean(a, b, 0.0)).iter().sum();
+        assert!((constant_lost(Loss::Squares, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
     }
 
     #[test]
