@@ -1,6 +1,6 @@
 //! A feature map as a Python object.
 
-use bochner::certify::{Adapted, Certificate, DELTA};
+use bochner::certify::{Adapted, DELTA};
 use bochner::{AnyRows, Arrays, Csr, Engine, Head, MapSpec, MatrixView, Method, Model, Rows, Scalar, Target};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;

@@ -85,7 +85,7 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// The caller's thread and the default backend: for work that is too small to share, or has nobody to share it with.
+    /// The caller's thread and the default backend: for work that is too small to share.
     pub fn single_thread() -> Engine {
         EngineSpec { threads: 1, ..EngineSpec::default() }.build()
     }
@@ -169,9 +169,11 @@ impl Engine {
         job: &(dyn Fn(usize, &mut [T]) + Sync),
     ) {
         let size = size.max(1);
-        match self.pool() {
-            Some(pool) if data.len() > size => pool.install(|| split_chunks(data, size, 0, job)),
-            _ => data.chunks_mut(size).enumerate().for_each(|(i, chunk)| job(i, chunk)),
+        // One chunk needs no threads: they start with the first work that can be shared.
+        let pool = if data.len() > size { self.pool() } else { None };
+        match pool {
+            Some(pool) => pool.install(|| split_chunks(data, size, 0, job)),
+            None => data.chunks_mut(size).enumerate().for_each(|(i, chunk)| job(i, chunk)),
         }
     }
 
