@@ -1,4 +1,4 @@
-# setup · demo · test · bench · counts · lint: thin, each a line or two. `.ci/stage NAME COMMAND` runs a command and prints its minutes.
+# setup · demo · test · test-full · bench · counts · lint: thin, each a line or two. `.ci/stage NAME COMMAND` runs a command and prints its minutes.
 PYTHON ?= python3
 VENV := .venv
 STAGE := .ci/stage
@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export PYO3_PYTHON := $(CURDIR)/$(VENV)/bin/python
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 
-.PHONY: setup browser demo test lint rust isa wheel checked-wheel symbols python bench counts
+.PHONY: setup browser demo test test-full lint rust isa wheel checked-wheel symbols python bench counts
 
 setup: $(VENV)/ready browser
 
@@ -34,33 +34,39 @@ lint: $(VENV)/ready
 	$(STAGE) format cargo fmt --all --check
 	$(STAGE) clippy cargo clippy --workspace --all-targets -- -D warnings
 
-# Tests side by side by cargo-nextest where it is installed.
-NEXTEST := $(shell cargo nextest --version >/dev/null 2>&1 && echo yes)
-ifdef NEXTEST
-run_tests = cargo nextest run --workspace --no-fail-fast --show-progress none --status-level slow --final-status-level slow $(1) $(if $(2),-E '$(2)')
+# Tests side by side by cargo-nextest where it is installed. Examples are tests of the suite. `isa_tests`: what depends on the instruction
+# set: simd, linear algebra, and the laws, golden values and oracles above them.
+ifeq ($(shell cargo nextest --version >/dev/null 2>&1 && echo yes),yes)
+all_tests = cargo nextest run --workspace --tests --no-fail-fast --show-progress none --status-level slow --final-status-level slow
+isa_tests = $(all_tests) -E 'package(bochner-simd) | package(bochner) & test(/^linalg::/) | binary(suite) & test(/^(laws|golden|oracle)::/)'
 else
-run_tests = cargo test --workspace --lib --bins --tests --exclude bochner-python --exclude bochner-counts -q $(1)
+all_tests = cargo test --workspace --tests -q
+isa_tests = sh -ec '$(all_tests) --test loops; cargo test --workspace --exclude bochner-python --lib -q -- linalg::; $(all_tests) --test suite -- laws:: golden:: oracle::'
 endif
 
+# The instruction sets that this processor has besides its best.
+other_sets = cargo build -q --workspace --example instruction_sets && $(BUILT)/examples/instruction_sets --besides-the-best
+
 rust: $(VENV)/ready
-	$(STAGE) rust $(call run_tests)
+	$(STAGE) rust $(all_tests)
 	$(STAGE) doctests cargo test -q --workspace --doc
 
-# What depends on the instruction set, once more on each that this processor has besides its best: every loop of simd, and the laws, golden values and oracles above them.
-ISA_TESTS := package(bochner-simd) | binary(suite) & test(/^(laws|golden|oracle)::/)
-
 isa: rust
-	sets=$$(cargo run -q -p bochner-simd --example instruction_sets -- --besides-the-best) || exit 1; for isa in $$sets; do \
-	  BOCHNER_ISA=$$isa $(STAGE) $$isa $(call run_tests,,$(ISA_TESTS)) || exit 1; done
+	sets=$$($(other_sets)) || exit 1; for isa in $$sets; do BOCHNER_ISA=$$isa $(STAGE) $$isa $(isa_tests) || exit 1; done
+
+# All of it: every test on every instruction set, and those that take minutes.
+test-full: test
+	sets=$$($(other_sets)) || exit 1; for isa in $$sets; do BOCHNER_ISA=$$isa $(STAGE) all-$$isa $(all_tests) || exit 1; done
+	$(STAGE) long cargo test --workspace --tests -q -- --ignored
 
 INSTALL := env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python
 
 wheel: $(VENV)/ready
 	$(STAGE) wheel $(INSTALL)
 
-# With debug assertions and overflow checks, like the Rust tests, and made of what they have built.
+# With debug assertions and overflow checks, like the Rust tests, and made of what they have built; with its symbols, which `symbols` reads.
 checked-wheel: $(VENV)/ready
-	$(STAGE) checked-wheel $(INSTALL) --config-settings=build-args="--profile dev"
+	$(STAGE) checked-wheel $(INSTALL) --config-settings=build-args="--profile dev --strip false"
 
 # What callers have compiled again of simd's loops and core's generic functions: nothing.
 symbols: checked-wheel
