@@ -2,7 +2,7 @@
 
     python golden/linalg.py > golden/linalg.json        (needs NumPy)
 
-Matrices are quotients of small integers, which both sides divide alike. Values are printed to 17 digits; LAPACK owes about n·2⁻⁵³·‖A‖ of them.
+Matrices are quotients of small integers, which both sides divide alike. Values are printed to 17 digits; LAPACK's error is about n·2⁻⁵³·‖A‖.
 """
 
 import json

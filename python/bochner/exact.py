@@ -23,8 +23,8 @@ class KernelSVC(Classifies, SavedModel):
     """Support vector machine with the exact kernel, one class against one, in place of ``SVC``.
 
     Minimises ½ ‖w‖² + C Σ wᵢ max(0, 1 - yᵢ f(xᵢ)) for each pair of classes, f(x) = Σ αᵢ yᵢ k(xᵢ, x) + b, as LIBSVM does, by sequential
-    minimal optimisation. Both objectives are reported; their gap bounds what another solution could gain. It
-    grows with C at the same ``tol``.
+    minimal optimisation. Both objectives are reported; the duality gap bounds the distance from the
+    optimum. At the same ``tol`` it grows with C.
 
     Parameters
     ----------

@@ -30,6 +30,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         | Error::TooManyClasses { .. }
         | Error::NotPositiveDefinite { .. }
         | Error::ModelFile(_) => PyValueError::new_err(message),
+        Error::NotConverged { .. } => PyRuntimeError::new_err(message),
         Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(message),
         // OSError chooses FileNotFoundError, PermissionError, … by the number.

@@ -3,8 +3,8 @@
 //! ```text
 //! cost of a job = instructions(TIMES = 1) − instructions(TIMES = 0)
 //! ```
-//! `bench/counts.py` runs both under callgrind. The difference leaves out start-up and the inputs. Inputs are seeded. Sizes are
-//! such that the part that gives the job its name is most of the cost.
+//! `bench/counts.py` runs both under callgrind. The difference leaves out start-up and the inputs.
+//! Inputs are seeded. Sizes are such that the part that gives the job its name is most of the cost.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -85,8 +85,8 @@ fn binning(engine: &Engine, times: usize) -> Outcome {
     Ok(())
 }
 
-/// Ridge regression on 1,024 columns: few rows, so that the Cholesky factor and its inverse (for the degrees of freedom) are three
-/// quarters of the cost.
+/// Ridge regression on 1,024 columns: few rows, so that the Cholesky factor and its inverse (for
+/// the degrees of freedom) are three quarters of the cost.
 fn cholesky(engine: &Engine, times: usize) -> Outcome {
     let (x, y) = (double(64, 1024, 7)?, uniforms(64, 1, 8));
     let map = MapSpec::auto(Kernel::Linear);
@@ -97,7 +97,8 @@ fn cholesky(engine: &Engine, times: usize) -> Outcome {
     Ok(())
 }
 
-/// Principal components of 256 columns: few more rows, so that the eigenvectors are five sixths of the cost.
+/// Principal components of 256 columns: few more rows, so that the eigenvectors are five sixths of
+/// the cost.
 fn eigen(engine: &Engine, times: usize) -> Outcome {
     let (x, y) = (double(320, 256, 9)?, vec![0.0; 320]);
     for _ in 0..times {

@@ -1,8 +1,9 @@
 //! Every public function that computes on rows, compiled here for both precisions and nowhere else.
 //!
-//! A generic function is compiled again in each crate that calls it, with all that it calls. The compiler shares it only where it is
-//! `#[inline(never)]` and its own crate has compiled it for the same type. So each public generic function that does more than hand out
-//! an entry has that attribute and a line below; `make symbols` finds those that were forgotten.
+//! A generic function is compiled again in each crate that calls it, with all that it calls. The
+//! compiler shares it only where it is `#[inline(never)]` and its own crate has compiled it for the
+//! same type. So each public generic function that does more than hand out an entry has that
+//! attribute and a line below; `make symbols` finds those that were forgotten.
 
 use std::hint::black_box;
 

@@ -1,11 +1,13 @@
 //! The context of a run: threads, backend, memory limit, observer.
 //!
-//! Every function that computes on blocks takes an [`Engine`] and hands its parallel parts to it; nothing else names rayon or an
-//! instruction set. Progress, warnings and cancellation go through the [`Observer`] and nowhere else. There is no global pool and no
-//! ambient setting. An engine may be shared by threads and survives a fork: the child builds a pool of its own.
+//! Every function that computes on blocks takes an [`Engine`] and hands its parallel parts to it;
+//! nothing else names rayon or chooses an instruction set. Progress, warnings and cancellation go
+//! through the [`Observer`] and nowhere else. There is no global pool and no ambient setting. An
+//! engine may be shared by threads and survives a fork: the child builds a pool of its own.
 //!
-//! Parallel parts are lists of jobs that share nothing they write: `for_each_chunk`, `for_each_mut`, `map`.
-//! They take references to closures, so that the pool's code is compiled once and not for each loop.
+//! Parallel parts are lists of jobs that share nothing they write: `for_each_chunk`,
+//! `for_each_mut`, `map`. They take references to closures, so that the pool's code is compiled
+//! once and not for each loop.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +26,8 @@ pub enum Backend {
     Cpu(Isa),
 }
 
-/// The processor, by its best instruction set or the one that the environment variable `BOCHNER_ISA` names.
+/// The processor, by its best instruction set or the one that the environment variable
+/// `BOCHNER_ISA` names.
 impl Default for Backend {
     fn default() -> Self {
         Backend::Cpu(Isa::default())
@@ -161,7 +164,8 @@ impl Engine {
         Ok(result)
     }
 
-    /// Calls `job(i, chunk)` for the i-th chunk of `size` entries, shared by the threads; the last chunk may be shorter.
+    /// Calls `job(i, chunk)` for the i-th chunk of `size` entries, shared by the threads; the last
+    /// chunk may be shorter.
     pub(crate) fn for_each_chunk<T: Send>(
         &self,
         data: &mut [T],
@@ -189,7 +193,8 @@ impl Engine {
         results.into_iter().flatten().collect()
     }
 
-    /// Runs a job on a thread of the pool, where it can share out parts without waking the pool for each.
+    /// Runs a job on a thread of the pool, where it can share out parts without waking the pool for
+    /// each.
     fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
         match self.pool() {
             Some(pool) => pool.install(job),
@@ -218,8 +223,8 @@ impl Engine {
     }
 }
 
-/// Calls the job for the chunks of a slice, the first of which has number `first`. Halves until one is left: an idle thread takes the
-/// larger halves first.
+/// Calls the job for the chunks of a slice, the first of which has number `first`. Halves until one
+/// is left: an idle thread takes the larger halves first.
 fn split_chunks<T: Send>(data: &mut [T], size: usize, first: usize, job: &(dyn Fn(usize, &mut [T]) + Sync)) {
     if data.len() <= size {
         return job(first, data);

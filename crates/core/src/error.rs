@@ -60,6 +60,17 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// An iteration did not end.
+    #[error(
+        "{what} did not converge in {iterations} iterations: a defect of bochner; please report it with the data"
+    )]
+    NotConverged {
+        /// What was computed.
+        what: &'static str,
+        /// Iterations that were made.
+        iterations: usize,
+    },
+
     /// There is nothing to learn from.
     #[error("expected at least one row with a positive weight, found none")]
     NoRows,

@@ -71,7 +71,7 @@ impl<T: Element> Aligned<T> {
     }
 }
 
-/// Memory to work in whose first element lies on a cache line, and that is written before it is read.
+/// Uninitialised scratch memory, aligned to a cache line: callers write before they read.
 pub(crate) struct Unwritten<T>(Vec<std::mem::MaybeUninit<T>>);
 
 impl<T: Element> Unwritten<T> {

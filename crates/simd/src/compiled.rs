@@ -1,8 +1,9 @@
 //! Every loop, compiled here for both number types and nowhere else.
 //!
-//! A generic function is compiled again in each crate that calls it. The compiler shares it only where it is `#[inline(never)]` and
-//! its own crate has compiled it for the same type. So each public function that is generic has that attribute and a line below, and
-//! `make symbols` checks that no other crate defines one.
+//! A generic function is compiled again in each crate that calls it. The compiler shares it only
+//! where it is `#[inline(never)]` and its own crate has compiled it for the same type. So each
+//! public function that is generic has that attribute and a line below, and `make symbols` checks
+//! that no other crate defines one.
 
 use std::hint::black_box;
 

@@ -4,8 +4,8 @@
 //! left    A in strips of R rows        (a(0, k) … a(R−1, k)) for k = 0, 1, …
 //! right   B in panels of columns       (b(k, 0) … b(k, W−1)) for k = 0, 1, …
 //! ```
-//! R is the height of a register tile and W its width. A last strip is filled with zeros to R rows; a last panel is as
-//! narrow as its columns allow, in whole vectors.
+//! R is the height of a register tile and W its width. A last strip is filled with zeros to R rows;
+//! a last panel is as narrow as its columns allow, in whole vectors.
 
 use crate::Isa;
 use crate::dispatch::{Task, dispatch};
@@ -35,7 +35,9 @@ impl<'a> Operand<'a> {
     /// If `data` is too short for that.
     pub fn new(data: &'a [f64], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(columns <= stride || rows <= 1, "rows must not overlap");
-        assert!(rows == 0 || data.len() >= (rows - 1) * stride + columns, "the matrix is too short");
+        let needed =
+            (rows.saturating_sub(1)).checked_mul(stride).and_then(|start| start.checked_add(columns));
+        assert!(rows == 0 || needed.is_some_and(|needed| needed <= data.len()), "the matrix is too short");
         Operand { data, stride, lines: rows, length: columns, columns_first: false }
     }
 
@@ -138,7 +140,8 @@ impl Task<f64> for Pack<'_> {
     unsafe fn run<L: Lanes<Elem = f64>, const R: usize>(self) {
         let (width, unit) = if self.side == Side::Left { (R, R) } else { (VECTORS * L::N, L::N) };
         let depth = self.matrix.columns();
-        // Lines far apart may share the few places of a cache that they fit into: only as many are read at once.
+        // Lines far apart may share the few places of a cache that they fit into: only as many are
+        // read at once.
         let steps = if self.matrix.columns_first { AT_ONCE } else { depth.max(1) };
         for k in (0..depth).step_by(steps) {
             let steps = k..depth.min(k + steps);

@@ -3,12 +3,12 @@
 //! ```text
 //! C(i, j) += factor·Σₖ A(i, k)·B(k, j)
 //! ```
-//! A register tile holds `R` rows × three vectors of C, and runs over all k: each entry of C is one chain of operations in
-//! the order of k, wherever the tile lies that computes it.
+//! A register tile holds `R` rows × three vectors of C, and runs over all k: each entry of C is one
+//! chain of operations in the order of k, wherever the tile lies that computes it.
 
 use crate::dispatch::{Task, dispatch};
 use crate::lanes::{Lanes, MOST_LANES, VECTORS};
-use crate::{Isa, Operand};
+use crate::{Isa, Operand, Side, packed_size};
 
 /// The most rows of a register tile.
 const MOST_ROWS: usize = 8;
@@ -16,34 +16,52 @@ const MOST_ROWS: usize = 8;
 /// Steps of the inner loop that are written out.
 const UNROLLED: usize = 4;
 
-/// C += factor·A·B for [packed](crate::pack) `a` and `b`, summed over `depth`; the rows of C may end anywhere, and have
-/// only the entries up to there. Rows and columns of C are the first ones of A and B.
+/// C += factor·A·B for [packed](crate::pack) `a` and `b`, summed over `depth`; the rows of C may
+/// end anywhere, and have only the entries up to there. Rows and columns of C are the first ones of
+/// A and B.
 ///
 /// # Panics
-/// If C has more rows than A or more columns than B.
+/// If C has more rows than A or more columns than B, or if A or B is not packed for this
+/// instruction set and depth.
 pub fn product_tile(isa: Isa, a: &[f64], b: &[f64], depth: usize, factor: f64, c: &mut [&mut [f64]]) {
-    check(b, depth, c);
-    assert!(c.len() <= a.len().checked_div(depth).unwrap_or(c.len()), "C has more rows than A");
+    check(isa, b, depth, c);
+    let rows = packed_count(isa, Side::Left, a, depth).unwrap_or(c.len());
+    assert!(c.len() <= rows, "C has more rows than A");
     if depth > 0 {
         dispatch(isa, ProductTile { a, b, depth, factor, c });
     }
 }
 
-/// As [`product_tile`], with the same bits, for an A that is not packed: where B has few columns, packing takes longer than it saves.
+/// As [`product_tile`], with the same bits, for an A that is not packed: where B has few columns,
+/// packing takes longer than it saves.
 ///
 /// # Panics
-/// If C has other rows than A or more columns than B.
+/// If C has other rows than A or more columns than B, or if B is not packed for this instruction
+/// set and A's columns.
 pub fn thin_product(isa: Isa, a: Operand<'_>, b: &[f64], factor: f64, c: &mut [&mut [f64]]) {
-    check(b, a.columns(), c);
+    check(isa, b, a.columns(), c);
     assert!(c.len() == a.rows(), "C has other rows than A");
     if a.columns() > 0 {
         dispatch(isa, ThinProduct { a, b, factor, c });
     }
 }
 
-fn check(b: &[f64], depth: usize, c: &[&mut [f64]]) {
+fn check(isa: Isa, b: &[f64], depth: usize, c: &[&mut [f64]]) {
     let columns = c.iter().map(|row| row.len()).max().unwrap_or(0);
-    assert!(columns <= b.len().checked_div(depth).unwrap_or(columns), "C has more columns than B");
+    assert!(
+        columns <= packed_count(isa, Side::Right, b, depth).unwrap_or(columns),
+        "C has more columns than B"
+    );
+}
+
+/// The rows or columns that are packed in these entries; none if the depth says nothing.
+fn packed_count(isa: Isa, side: Side, entries: &[f64], depth: usize) -> Option<usize> {
+    let count = entries.len().checked_div(depth)?;
+    assert!(
+        packed_size(isa, side, count, depth) == entries.len(),
+        "not packed for this instruction set and depth"
+    );
+    Some(count)
 }
 
 struct ProductTile<'a, 'b> {
@@ -80,7 +98,7 @@ impl Task<f64> for ThinProduct<'_, '_> {
         for (first, c) in (0..).step_by(R).zip(self.c.chunks_mut(R)) {
             // Rows that are missing are computed like the last one, and written nowhere.
             let rows: [_; R] = std::array::from_fn(|i| self.a.at(first + i.min(c.len() - 1)));
-            let a = Loose { rows, step: self.a.step() };
+            let a = Strided { rows, step: self.a.step() };
             for (start, b) in panels::<L>(self.b, depth) {
                 // SAFETY: entries of `depth` steps in each row, and a panel of them; as `run`'s for the rest.
                 unsafe { strip::<L, R>(a, b, depth, self.factor, c, start) };
@@ -126,14 +144,14 @@ impl<const R: usize> Left<R> for Packed<R> {
     }
 }
 
-/// Rows wherever they are.
+/// Unpacked rows.
 #[derive(Clone, Copy)]
-struct Loose<const R: usize> {
+struct Strided<const R: usize> {
     rows: [*const f64; R],
     step: usize,
 }
 
-impl<const R: usize> Left<R> for Loose<R> {
+impl<const R: usize> Left<R> for Strided<R> {
     #[inline(always)]
     unsafe fn entry(&self, i: usize) -> f64 {
         unsafe { *self.rows[i] }
@@ -201,7 +219,8 @@ unsafe fn tile_of<L: Lanes<Elem = f64>, const R: usize>(
         match vectors {
             1 => tile::<L, R, 1>(a, b, depth, factor, to),
             2 => tile::<L, R, 2>(a, b, depth, factor, to),
-            _ => tile::<L, R, VECTORS>(a, b, depth, factor, to),
+            VECTORS => tile::<L, R, VECTORS>(a, b, depth, factor, to),
+            _ => unreachable!("panels are packed in whole vectors"),
         }
     }
 }
@@ -273,7 +292,7 @@ unsafe fn step<L: Lanes<Elem = f64>, const R: usize, const V: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Side, pack, packed_size, tile_shape};
+    use crate::{pack, tile_shape};
     use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals};
 
     fn packed(isa: Isa, side: Side, count: usize, depth: usize, entries: &[f64]) -> Vec<f64> {
@@ -283,7 +302,8 @@ mod tests {
         to
     }
 
-    /// Rows of C that end anywhere: what lies beyond stays as it was, and what lies before has the bits of the whole.
+    /// Rows of C that end anywhere: what lies beyond stays as it was, and what lies before has the
+    /// bits of the whole.
     #[test]
     fn tiles_of_any_shape_are_the_triple_loop() {
         for isa in Isa::available() {
@@ -333,5 +353,26 @@ mod tests {
                 }
             }
         }
+    }
+    /// What is not packed for the tile is refused before anything is read.
+    #[test]
+    fn other_packings_are_refused() {
+        let refused = |a: &[f64], b: &[f64], depth: usize| {
+            let mut c = [0.0];
+            let c: &mut [&mut [f64]] = &mut [&mut c];
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                product_tile(Isa::PORTABLE, a, b, depth, 1.0, c);
+            }))
+            .is_err()
+        };
+        let rows = packed_size(Isa::PORTABLE, Side::Left, 1, 3);
+        let columns = packed_size(Isa::PORTABLE, Side::Right, 1, 3);
+        assert!(!refused(&vec![1.0; rows], &vec![1.0; columns], 3));
+        assert!(refused(&vec![1.0; rows - 1], &vec![1.0; columns], 3));
+        assert!(refused(&vec![1.0; rows], &vec![1.0; columns + 1], 3));
+        assert!(refused(&vec![1.0; rows], &[1.0; 3], 3), "three columns are no whole vector");
+        assert!(refused(&[1.0; 4], &[1.0], 1));
+        let matrix = |stride| std::panic::catch_unwind(|| Operand::new(&[1.0; 4], 3, 1, stride)).is_err();
+        assert!(matrix(usize::MAX) && matrix(usize::MAX / 2 + 1), "the size of the matrix overflows");
     }
 }

@@ -145,7 +145,8 @@ impl<T: Element> Task<T> for RankTile<'_, T> {
     }
 }
 
-/// sums(i, j) += Σᵣ a(r, i)·b(r, j) for `R` columns of one panel and all columns of another; the first rows write what was not there.
+/// sums(i, j) += Σᵣ a(r, i)·b(r, j) for `R` columns of one panel and all columns of another; the
+/// first rows write what was not there.
 #[inline(always)]
 unsafe fn outer<L: Lanes, const R: usize>(
     a: &[L::Elem],

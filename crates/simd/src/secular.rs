@@ -85,7 +85,8 @@ impl Task<f64> for Differences<'_> {
     }
 }
 
-/// `products[i]` ← `products[i]`·`differences[i]`/(dᵢ − pole): one factor of Löwner's formula for the weights whose eigenvalues are those found.
+/// `products[i]` ← `products[i]`·`differences[i]`/(dᵢ − pole): one factor of Löwner's formula for
+/// the weights whose eigenvalues are those found.
 ///
 /// # Panics
 /// If there are not as many.

@@ -10,8 +10,8 @@ use crate::dispatch::{Task, dispatch};
 use crate::lanes::Lanes;
 use crate::{Isa, Operand};
 
-/// y += Ax for the part of a symmetric matrix that lies in some rows of its lower triangle, and mirrored in its upper one. Row i of `rows` is
-/// row `first` + i of A.
+/// y += Ax for the part of a symmetric matrix that lies in some rows of its lower triangle, and
+/// mirrored in its upper one. Row i of `rows` is row `first` + i of A.
 ///
 /// # Panics
 /// If columns are what is contiguous, or if x, y or a row is too short.

@@ -3,7 +3,8 @@
 //! ```text
 //! TX = B,  T lower triangular:    x(i, ·) = (b(i, ·) − Σₖ t(i, k)·x(k, ·)) / t(i, i),   k < i in ascending order
 //! ```
-//! Vectors run along right-hand sides. A register tile holds `R` rows × three vectors: it takes off all earlier rows, then solves itself.
+//! Vectors run along right-hand sides. A register tile holds `R` rows × three vectors: it takes off
+//! all earlier rows, then solves itself.
 
 use crate::dispatch::{Task, dispatch};
 use crate::lanes::{Lanes, MOST_LANES, VECTORS};

@@ -6,9 +6,10 @@
 //! a panel of w columns below the band:   P = (I − VTVᵀ)·[R; 0]
 //! the rest of the matrix:                A ← A − YVᵀ − VYᵀ,   X = AVT,   Y = X − ½V(TᵀVᵀX)
 //! ```
-//! What a tridiagonal form is good for, B + λI being solved for many λ, a band does as well: factoring it costs D·w² instead of D,
-//! which is nothing beside the reduction. But reducing to a band is made of matrix products, where reducing to tridiagonal
-//! form reads the whole matrix from memory once for each column. Bischof, Lang & Sun (2000) call it the first stage.
+//! What a tridiagonal form is good for, B + λI being solved for many λ, a band does as well:
+//! factoring it costs D·w² instead of D, which is nothing beside the reduction. But reducing to a
+//! band is made of matrix products, where reducing to tridiagonal form reads the whole matrix from
+//! memory once for each column. Bischof, Lang & Sun (2000) call it the first stage.
 //! `docs/decisions/0002-band-path.md`.
 
 use std::ops::Range;
@@ -29,8 +30,8 @@ const STRIP: usize = 256;
 
 /// B and the reflections that lead to it.
 pub(crate) struct Band {
-    /// B and V are those of A divided by this, a power of two: reflections square their entries, which must neither vanish nor
-    /// overflow.
+    /// B and V are those of A divided by this, a power of two: reflections square their entries,
+    /// which must neither vanish nor overflow.
     unit: f64,
     /// Row i holds B(i, i − w) … B(i, i), with zeros for columns before the first.
     lower: Matrix<f64>,
@@ -161,7 +162,8 @@ impl Panel<'_> {
     }
 }
 
-/// Reflects the panel of columns from `start` on into an upper triangle; returns T and leaves R and V in its place.
+/// Reflects the panel of columns from `start` on into an upper triangle; returns T and leaves R and
+/// V in its place.
 fn reduce_panel(a: &mut Matrix<f64>, start: usize) -> Matrix<f64> {
     let below = start + WIDTH;
     let rows = a.rows() - below;
@@ -212,7 +214,8 @@ fn reflection(x: &mut [f64]) -> f64 {
     (beta - alpha) / beta
 }
 
-/// A ← A − YVᵀ − VYᵀ on the rows and columns from the panel's `below` on: the strips of the lower triangle.
+/// A ← A − YVᵀ − VYᵀ on the rows and columns from the panel's `below` on: the strips of the lower
+/// triangle.
 fn update(a: &mut Matrix<f64>, panel: &Panel<'_>) {
     let (n, below, v) = (a.rows(), panel.below, view(&panel.v));
     let mut y = product(view(&symmetric_product(a, below, &panel.v)), view(panel.t));
@@ -231,7 +234,8 @@ fn update(a: &mut Matrix<f64>, panel: &Panel<'_>) {
     );
 }
 
-/// A·V on the rows and columns from `below` on, of which only the strips of the lower triangle are read.
+/// A·V on the rows and columns from `below` on, of which only the strips of the lower triangle are
+/// read.
 fn symmetric_product(a: &Matrix<f64>, below: usize, v: &Matrix<f64>) -> Matrix<f64> {
     let (rows, count) = (a.rows() - below, v.columns());
     let strips = strips(a.rows(), below);
@@ -248,8 +252,8 @@ fn symmetric_product(a: &Matrix<f64>, below: usize, v: &Matrix<f64>) -> Matrix<f
     out
 }
 
-/// Rows `from`..n in strips that end at multiples of [`STRIP`]: the same ones for every panel, because the square on the
-/// diagonal of a strip is kept whole.
+/// Rows `from`..n in strips that end at multiples of [`STRIP`]: the same ones for every panel,
+/// because the square on the diagonal of a strip is kept whole.
 fn strips(n: usize, from: usize) -> Vec<Range<usize>> {
     (from / STRIP..n.div_ceil(STRIP)).map(|s| from.max(s * STRIP)..n.min((s + 1) * STRIP)).collect()
 }

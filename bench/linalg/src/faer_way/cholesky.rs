@@ -34,7 +34,9 @@ impl Cholesky {
         Ok(Cholesky { lower: a })
     }
 
-    /// Factors A + shift·I for the first shift of a growing row for which that is positive definite; where none is, the error of the last. Both triangles are read: the upper one is what is left of A where a factor fails.
+    /// Factors A + shift·I for the first shift of a growing row for which that is positive
+    /// definite; where none is, the error of the last. Both triangles are read: the upper one is
+    /// what is left of A where a factor fails.
     pub(crate) fn shifted(
         mut a: Matrix<f64>,
         shifts: impl IntoIterator<Item = f64>,
@@ -57,7 +59,8 @@ impl Cholesky {
         Err(failed.unwrap_or(Error::NotPositiveDefinite { index: 0, size: a.rows() }))
     }
 
-    /// Writes L over the lower triangle of A; what lies above stays, since rows are what is contiguous (faer would write there if columns were).
+    /// Writes L over the lower triangle of A; what lies above stays, since rows are what is
+    /// contiguous (faer would write there if columns were).
     fn factor(a: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
         let n = a.rows();
         let mut memory =
@@ -109,7 +112,9 @@ impl Cholesky {
         b
     }
 
-    /// A⁻¹b, panel by panel: what a panel has found is taken off all that is left, which threads share. (A single right side takes a way through faer whose bits depend on the number of threads.)
+    /// A⁻¹b, panel by panel: what a panel has found is taken off all that is left, which threads
+    /// share. (A single right side takes a way through faer whose bits depend on the number of
+    /// threads.)
     fn solve_one(&self, b: &mut [f64]) {
         let n = self.lower.rows();
         debug_assert_eq!(b.len(), n, "one entry a row");
@@ -173,7 +178,8 @@ pub(crate) fn lower_inverse(lower: &Matrix<f64>, check: Check<'_>) -> Result<Mat
     Ok(inverse)
 }
 
-/// Some columns of L⁻¹ after others: `take(start, columns)` gets the rows from `start` on of the columns from `start` on.
+/// Some columns of L⁻¹ after others: `take(start, columns)` gets the rows from `start` on of the
+/// columns from `start` on.
 fn inverse_columns(
     lower: &Matrix<f64>,
     check: Check<'_>,

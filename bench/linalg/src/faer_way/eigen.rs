@@ -1,4 +1,5 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix, on one thread: faer's way to them depends on the number of threads.
+//! Eigenvalues and eigenvectors of a symmetric matrix, on one thread: faer's way to them depends on
+//! the number of threads.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};

@@ -1,8 +1,10 @@
-//! Dense linear algebra as it was on faer: what ours is measured against (`docs/decisions/0016-dense-linear-algebra-of-our-own.md`).
+//! Dense linear algebra as it was on faer: what ours is measured against
+//! (`docs/decisions/0016-dense-linear-algebra-of-our-own.md`).
 //!
-//! Products give the same bits for any number of threads, and everything else here is made of products and of loops in a fixed order.
-//! Work that may take longer than a second calls its [`Check`](crate::engine::Check) several times a second. Runs on the pool of the caller,
-//! which is an engine's.
+//! Products give the same bits for any number of threads, and everything else here is made of
+//! products and of loops in a fixed order. Work that may take longer than a second calls its
+//! [`Check`](crate::engine::Check) several times a second. Runs on the pool of the caller, which is
+//! an engine's.
 
 mod band;
 mod cholesky;
@@ -22,8 +24,8 @@ fn threads() -> Par {
     if rayon::current_thread_index().is_some() { Par::rayon(rayon::current_num_threads()) } else { Par::Seq }
 }
 
-/// The threads for products of so many rows and columns: a single one of either takes another way through faer, whose bits depend on the
-/// number of threads.
+/// The threads for products of so many rows and columns: a single one of either takes another way
+/// through faer, whose bits depend on the number of threads.
 fn threads_for(rows: usize, columns: usize) -> Par {
     if rows == 1 || columns == 1 { Par::Seq } else { threads() }
 }

@@ -32,8 +32,9 @@ pub(super) const MANY_GRIDS: usize = 1000;
 /// Widths of the Laplace kernel that are tried.
 const SCALES: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// How much the exact machines may violate the conditions of an optimum: a tenth of LIBSVM's tolerance. The objective counts a violation C times for each row, so that the gap it
-/// leaves grows with C.
+/// How much the exact machines may violate the conditions of an optimum: a tenth of LIBSVM's
+/// tolerance. The objective counts a violation C times for each row, so that the gap it leaves
+/// grows with C.
 const TOLERANCE: f64 = 1e-4;
 
 /// The largest relative duality gap of a solution that is called certified.

@@ -131,8 +131,8 @@ fn margins(found: &Experiment) -> Table {
     };
     Table {
         caption: Text::from(format!(
-            "The normalised margin γ = 1/(‖w‖·max ‖z‖), the smallest of a model's machines, and the gap between the primal and the dual objective, as a part of \
-             the primal: no solution has an objective that is smaller by more. Of several seeds, the margin of the last and the largest gap. A solution is certified \
+            "The normalised margin γ = 1/(‖w‖·max ‖z‖), the smallest of a model's machines, and the gap between the primal and the dual objective, as a fraction of \
+             the primal: the objective is at most this fraction above the optimum. Of several seeds, the margin of the last and the largest gap. A solution is certified \
              if its gap is at most {}.",
             text::percent(CERTIFIED)
         )),

@@ -280,7 +280,8 @@ impl Metric {
         }
     }
 
-    /// x·L of each row, or the row with its added columns; sparse rows stay so where columns are not mixed, and where columns are added.
+    /// x·L of each row, or the row with its added columns; sparse rows stay so where columns are
+    /// not mixed, and where columns are added.
     #[inline(never)]
     pub fn rows<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> OwnedRows<T> {
         let (count, d) = (rows.count(), self.columns());

@@ -189,7 +189,8 @@ impl Kernel {
         })
     }
 
-    /// Both have the kernel's columns and lie in its domain, and there is room for a value of each pair.
+    /// Both have the kernel's columns and lie in its domain, and there is room for a value of each
+    /// pair.
     fn check_pairs<T: Scalar>(&self, x: &Rows<'_, T>, y: &Rows<'_, T>, length: usize) -> Result<()> {
         self.check(x.columns())?;
         if x.columns() != y.columns() {
@@ -225,7 +226,8 @@ impl Kernel {
 /// Writes values of some rows; the first of them has this number.
 type Fill<'a, T, V> = dyn Fn(usize, &Rows<'_, T>, &mut [V]) -> Result<()> + Sync + 'a;
 
-/// Calls `fill` with some rows of `x`, the number of the first of them, and what is written for them; the first error in the order of rows.
+/// Calls `fill` with some rows of `x`, the number of the first of them, and what is written for
+/// them; the first error in the order of rows.
 fn in_pieces<T: Scalar, V: Send>(
     engine: &Engine,
     x: &Rows<'_, T>,
@@ -329,7 +331,7 @@ impl<T: Scalar> Node<T> {
                 (Simple::Product, Finish::Inner { kernel: kernel.clone(), squares: Vec::new() })
             }
             (Form::Bilinear(form), None) => {
-                let factor = form.factor()?;
+                let factor = form.factor();
                 prepare.lift = Some(Panels::pack(
                     engine.isa(),
                     factor.columns(),

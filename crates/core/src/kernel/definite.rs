@@ -54,7 +54,7 @@ pub fn definiteness(engine: &Engine, gram: &Matrix<f64>) -> Result<Definiteness>
             return Err(Error::Parameter { name: "a Gram matrix", expected: "symmetric", found });
         }
     }
-    let (values, vectors) = symmetric_eigen(engine, gram)?;
+    let (values, vectors) = symmetric_eigen(engine, gram.clone(), &|_| Ok(()))?;
     let (smallest, largest) = (values[n - 1], values[0]);
     let rounding = n as f64 * f64::EPSILON * largest.max(-smallest);
     Ok(Definiteness { smallest, largest, combination: vectors.row(n - 1).to_vec(), rounding })

@@ -3,8 +3,9 @@
 //! ```text
 //! k(x, y) = xᵀAy        A diagonal, or A = BᵀB with few rows in B, or full, symmetric and positive semidefinite
 //! ```
-//! With a factor, k(x, y) = (Bx)·(By): the features are Bx, as many as A has ranks. A matrix with a negative eigenvalue is refused with
-//! that eigenvalue: k(v, v) < 0 for its eigenvector v, and no features have negative lengths.
+//! With a factor, k(x, y) = (Bx)·(By): the features are Bx, as many as B has rows. A matrix with a
+//! negative eigenvalue is refused with that eigenvalue: k(v, v) < 0 for its eigenvector v, and no
+//! features have negative lengths.
 
 use std::fmt;
 
@@ -74,20 +75,16 @@ impl Quadratic {
     }
 
     /// Rows of B with A = BᵀB.
-    pub(crate) fn factor(&self) -> Result<Matrix<f64>> {
+    pub(crate) fn factor(&self) -> Matrix<f64> {
         match self {
             Quadratic::Diagonal(a) => {
                 let kept: Vec<usize> = (0..a.len()).filter(|&j| a[j] > 0.0).collect();
-                Ok(Matrix::from_fn(kept.len().max(1), a.len(), |i, j| {
+                Matrix::from_fn(kept.len().max(1), a.len(), |i, j| {
                     if kept.get(i) == Some(&j) { a[j].sqrt() } else { 0.0 }
-                }))
+                })
             }
-            Quadratic::Factor(rows) => Ok(Matrix::from_fn(rows.len(), self.columns(), |i, j| rows[i][j])),
-            Quadratic::Full(rows) => {
-                let (values, vectors) = symmetric_eigen(&Engine::single_thread(), &dense(rows))?;
-                let root = |i: usize| values[i].max(0.0).sqrt();
-                Ok(Matrix::from_fn(rows.len(), rows.len(), |i, j| root(i) * vectors.row(i)[j]))
-            }
+            Quadratic::Factor(rows) => Matrix::from_fn(rows.len(), self.columns(), |i, j| rows[i][j]),
+            Quadratic::Full(rows) => pivoted_cholesky(rows),
         }
     }
 
@@ -130,6 +127,37 @@ impl Quadratic {
     }
 }
 
+/// Rows of B with A = BᵀB, by Cholesky with the largest pivot first; rows beyond the rank are zero.
+///
+/// A model file holds coefficients of Bx and not B itself, so that B has to have the same bits
+/// wherever the file is read: sums are plain loops in a fixed order, which no instruction set
+/// changes. (Eigenvectors would not do: those of equal eigenvalues are any basis of their space,
+/// and rounding chooses it.)
+fn pivoted_cholesky(a: &[Vec<f64>]) -> Matrix<f64> {
+    let n = a.len();
+    let mut factor = Matrix::zeros(n, n);
+    let mut diagonal: Vec<f64> = (0..n).map(|j| a[j][j]).collect();
+    let rounding = n as f64 * f64::EPSILON * diagonal.iter().fold(0.0, |most: f64, x| most.max(*x));
+    for k in 0..n {
+        let largest = |best: usize, j: usize| if diagonal[j] > diagonal[best] { j } else { best };
+        let pivot = (0..n).fold(0, largest);
+        if !(diagonal[pivot] > rounding) {
+            break;
+        }
+        let mut row = a[pivot].clone();
+        for above in (0..k).map(|l| factor.row(l)) {
+            row.iter_mut().zip(above).for_each(|(to, b)| *to -= above[pivot] * b);
+        }
+        let root = diagonal[pivot].sqrt();
+        row.iter_mut().for_each(|to| *to /= root);
+        row[pivot] = root;
+        diagonal.iter_mut().zip(&row).for_each(|(left, b)| *left -= b * b);
+        diagonal[pivot] = f64::NEG_INFINITY;
+        factor.row_mut(k).copy_from_slice(&row);
+    }
+    factor
+}
+
 fn dense(rows: &[Vec<f64>]) -> Matrix<f64> {
     Matrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j])
 }
@@ -154,7 +182,7 @@ fn check_full(rows: &[Vec<f64>]) -> Result<()> {
         return Err(Error::Parameter { name, expected: "symmetric", found });
     }
     let eigenvalue =
-        symmetric_eigen(&Engine::single_thread(), &dense(rows))?.0.last().copied().unwrap_or(0.0);
+        symmetric_eigen(&Engine::single_thread(), dense(rows), &|_| Ok(()))?.0.last().copied().unwrap_or(0.0);
     if eigenvalue < -ROUNDING * largest * n as f64 {
         return Err(Error::NotPositiveSemidefinite { what: "bilinear".to_owned(), eigenvalue });
     }
@@ -185,5 +213,49 @@ impl fmt::Display for Quadratic {
                 matrix(f, rows)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals};
+
+    fn full(a: &Matrix<f64>) -> Quadratic {
+        Quadratic::Full((0..a.rows()).map(|i| a.row(i).to_vec()).collect())
+    }
+
+    /// BᵀB.
+    fn square(b: &Matrix<f64>) -> Matrix<f64> {
+        let entry = |i: usize, j: usize| (0..b.rows()).map(|k| b.row(k)[i] * b.row(k)[j]).sum();
+        Matrix::from_fn(b.columns(), b.columns(), entry)
+    }
+
+    #[test]
+    fn the_square_of_the_factor_is_the_matrix() {
+        for (n, rank) in [(1, 1), (2, 1), (5, 5), (12, 3), (40, 40), (40, 7)] {
+            let a = square(&Matrix::new(rank, n, normals(rank, n, 1)).unwrap());
+            let factor = full(&a).factor();
+            assert_eq!((factor.rows(), factor.columns()), (n, n));
+            assert_close(square(&factor).as_slice(), a.as_slice(), Absolute(1e-12 * n as f64));
+            let used = (0..n).filter(|&k| factor.row(k).iter().any(|b| b.abs() > 1e-6)).count();
+            assert_eq!(used, rank);
+        }
+        assert_same_bits(full(&Matrix::zeros(3, 3)).factor().as_slice(), &[0.0; 9]);
+    }
+
+    /// Model files hold coefficients of Bx and not B: I + 11ᵀ, whose eigenvectors are any basis, by
+    /// hand.
+    #[test]
+    fn the_factor_is_the_same_everywhere() {
+        let factor = full(&Matrix::from_fn(3, 3, |i, j| if i == j { 2.0 } else { 1.0 })).factor();
+        let (r, s) = (2f64.sqrt(), 1.5f64.sqrt());
+        let below = 1.0 - (1.0 / r) * (1.0 / r);
+        assert_close(
+            factor.as_slice(),
+            &[r, 1.0 / r, 1.0 / r, 0.0, s, 0.5 / s, 0.0, 0.0, (4.0f64 / 3.0).sqrt()],
+            Absolute(1e-15),
+        );
+        assert!((factor.row(1)[2] - below / s).abs() < 1e-15);
     }
 }

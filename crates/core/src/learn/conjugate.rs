@@ -209,7 +209,7 @@ impl Conjugate<'_> {
                 let mut nystrom = Nystrom::new(self.map.output_dim(), self.map.spec().seed);
                 let mut wanted = rank.min(FIRST_RANK);
                 loop {
-                    nystrom.grow(self.engine, whole, wanted)?;
+                    nystrom.grow(whole, wanted)?;
                     // Where λ is still to be found, slow steps will tell.
                     let is_enough = match self.lambda {
                         Lambda::Given { value } => nystrom.last() <= 10.0 * value,
@@ -232,16 +232,17 @@ impl Conjugate<'_> {
         let features = self.map.output_dim();
         let distinct = self.sample.distinct().max(1.0);
         let share = self.shape.guide_rows(distinct) / distinct;
-        let mut sums = SampleSums(self.engine, Gram::zero(self.engine, features, 0, 1));
+        let gram = Gram::zero(self.engine, features, 0, 1);
+        let mut sums = SampleSums { engine: self.engine, gram };
         stream.visit(share, &mut sums)?;
         let mut is_all = share >= 1.0;
-        if sums.1.rows() == 0 {
+        if sums.gram.rows() == 0 {
             // Few enough that all of them can be looked at.
             stream.visit(1.0, &mut sums)?;
             is_all = true;
         }
         let check = |_| self.tell(&Event::Alive);
-        let total = sums.1.total(self.engine);
+        let total = sums.gram.total(self.engine);
         // There may be no room for both.
         drop(sums);
         let caution = if is_all { 1.0 } else { CAUTION };
@@ -290,7 +291,7 @@ impl Conjugate<'_> {
     fn better(&self, whole: &mut Equations<'_>, guide: Guide) -> Result<(Guide, bool)> {
         let limit = self.engine.memory_limit();
         let grown = |whole: &mut Equations<'_>, mut nystrom: Nystrom, rank: usize| {
-            nystrom.grow(self.engine, whole, rank)?;
+            nystrom.grow(whole, rank)?;
             Ok((Guide::Nystrom(nystrom), true))
         };
         match guide {
@@ -550,13 +551,16 @@ impl Operator for Equations<'_> {
 }
 
 /// Sums of products of a sample's features.
-struct SampleSums<'a>(&'a Engine, Gram);
+struct SampleSums<'a> {
+    engine: &'a Engine,
+    gram: Gram,
+}
 
 impl Visitor for SampleSums<'_> {
     fn visit<T: Scalar>(&mut self, z: MatrixView<'_, T>, rows: &Shown<'_>, spare: &mut Aligned<T>) {
         let weights = rows.weights();
         if let Ok(none) = MatrixView::new(&[], z.rows(), 0) {
-            self.1.absorb(self.0, z, none, &|i| weights[i], &|_| 0, spare);
+            self.gram.absorb(self.engine, z, none, &|i| weights[i], &|_| 0, spare);
         }
     }
 }

@@ -4,21 +4,24 @@
 //! the largest λ with   error ≤ (1 + 10⁻⁴)·(least error)
 //!                and   loss ≤ L + 10⁻²·(L₀ − L)          where errors are counts: L the least loss of these, L₀ that of the best constant
 //! ```
-//! λ whose validation errors are equal predict equally well, as far as the rows can tell; of these the most regularised model is the simplest one, and
-//! a smaller λ would be taken for nothing but rounding.
+//! λ whose validation errors are equal predict equally well, as far as the rows can tell; of these
+//! the most regularised model is the simplest one. A smaller λ would be chosen by rounding alone.
 //!
-//! Errors that are counts of wrong classes are often equal over decades of λ, for two reasons. Models that have converged no longer change: the loss on
-//! validation rows then still falls, by less and less, and its smallest value says nothing but that λ is small. Or one class is rare and no λ finds any of
-//! its rows: then the largest λ, whose model is next to nothing, makes as few errors as one that ranks rows well. The loss tells these cases apart: a model
-//! has to reach 99 % of the best reduction of the loss below that of a constant. (A fraction of the loss itself would not do: where a class is rare, the
-//! loss of a constant is nearly as small.)
+//! Errors that are counts of wrong classes are often equal over decades of λ, for two reasons.
+//! Models that have converged no longer change: the loss on validation rows then still falls, by
+//! less and less, and its smallest value says nothing but that λ is small. Or one class is rare and
+//! no λ finds any of its rows: then the largest λ, whose model is next to nothing, makes as few
+//! errors as one that ranks rows well. The loss tells these cases apart: a model has to reach 99 %
+//! of the best reduction of the loss below that of a constant. (A fraction of the loss itself would
+//! not do: where a class is rare, the loss of a constant is nearly as small.)
 
 use super::ridge::CurvePoint;
 
 /// Validation errors that differ by less than this part are equal.
 const FLAT: f64 = 1e-4;
 
-/// The fraction of the best reduction of the loss that may be missing: models are compared at a tolerance of this size.
+/// The fraction of the best reduction of the loss that may be missing: models are compared at a
+/// tolerance of this size.
 const MISSING: f64 = 1e-2;
 
 /// The place of the largest λ whose error is the least, or equal to it.
@@ -26,7 +29,8 @@ pub(super) fn strongest(curve: &[CurvePoint]) -> Option<usize> {
     largest(curve, equals(curve))
 }
 
-/// The same where errors are counts, with the loss on the same rows for each point of the curve, and that of the best constant score.
+/// The same where errors are counts, with the loss on the same rows for each point of the curve,
+/// and that of the best constant score.
 pub(super) fn strongest_of_counts(curve: &[CurvePoint], losses: &[f64], constant: f64) -> Option<usize> {
     let least = equals(curve).map(|at| losses[at]).fold(f64::INFINITY, f64::min);
     let most = least + MISSING * (constant - least).max(0.0);
@@ -63,7 +67,8 @@ mod tests {
         assert_eq!(strongest_of_counts(&[], &[], 1.0), None);
     }
 
-    /// The digits' curve of the Laplace kernel with s = 4: the smallest λ has the smallest loss, by 0.06 %.
+    /// The digits' curve of the Laplace kernel with s = 4: the smallest λ has the smallest loss, by
+    /// 0.06 %.
     #[test]
     fn losses_that_no_longer_fall_do_not_make_lambda_smaller() {
         let errors = [(1e0, 298.0), (1e-1, 64.0), (1e-2, 27.0), (1e-3, 17.0)];

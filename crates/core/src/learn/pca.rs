@@ -58,10 +58,9 @@ impl Pca {
             }
         })?;
         engine.phase("axes", gram.rows(), |check| {
-            check(0.0)?;
             let sums = gram.total(engine);
             let mean = sums.features.iter().map(|sum| sum / sums.weight).collect();
-            let (values, vectors) = symmetric_eigen(engine, &Normal::new(engine, sums, true).matrix)?;
+            let (values, vectors) = symmetric_eigen(engine, Normal::new(engine, sums, true).matrix, check)?;
             // Zero up to rounding is not negative.
             let variances: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
             let axes = Matrix::from_fn(self.components, columns, |k, j| vectors.row(k)[j]);

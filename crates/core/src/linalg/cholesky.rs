@@ -17,16 +17,17 @@ use crate::{Engine, Error, Matrix, Result};
 /// Columns of a panel.
 const PANEL: usize = 128;
 
-/// Columns of an inverse that are found at once: zeros above the diagonal are multiplied within so many. A multiple of every register tile.
+/// Columns of an inverse that are found at once: zeros above the diagonal are multiplied within so
+/// many. A multiple of every register tile.
 const COLUMNS: usize = 72;
 
 /// Columns that are factored entry by entry.
 const CORNER: usize = 32;
 
-/// Entries of a right side that a thread takes at once.
+/// Entries of a right-hand side that a thread takes at once.
 const SHARE: usize = 256;
 
-/// Right sides that are solved one after the other.
+/// Right-hand sides that are solved one after the other.
 const FEW: usize = 4;
 
 /// Rows that are read once for all of those.
@@ -99,8 +100,8 @@ impl Cholesky {
         b
     }
 
-    /// A⁻¹b for each row b of a few, panel by panel: what a panel has found is taken off all that is left, which threads share. Memory
-    /// is read in long runs, once for all b.
+    /// A⁻¹b for each row b of a few, panel by panel: what a panel has found is taken off all that
+    /// is left, which threads share. Memory is read in long runs, once for all b.
     fn solve_few(&self, engine: &Engine, sides: &mut Matrix<f64>) {
         let (n, lower) = (self.lower.rows(), operand(&self.lower));
         debug_assert_eq!(sides.columns(), n, "one entry a row");
@@ -162,8 +163,8 @@ impl Cholesky {
     }
 }
 
-/// The first `width` columns of a Cholesky factor, and what they leave of the other columns: in place, for the lower triangle of
-/// `a`. Fails with the index of a pivot that is not positive.
+/// The first `width` columns of a Cholesky factor, and what they leave of the other columns: in
+/// place, for the lower triangle of `a`. Fails with the index of a pivot that is not positive.
 fn eliminate(
     engine: &Engine,
     mut a: Vec<&mut [f64]>,
@@ -203,7 +204,8 @@ fn eliminate(
     Ok(())
 }
 
-/// Takes (rows of L)·(what was found from `start` on) off the entries of each side that stand in those rows, from row `first` on.
+/// Takes (rows of L)·(what was found from `start` on) off the entries of each side that stand in
+/// those rows, from row `first` on.
 fn subtract_rows(
     engine: &Engine,
     l: Operand<'_>,

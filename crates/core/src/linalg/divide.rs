@@ -4,9 +4,10 @@
 //! T = diag(T₁, T₂) + ρvvᵀ,   v = (0, …, 1, ±1, …, 0),   Tᵢ = UᵢᵀDᵢUᵢ       T ~ diag(d) + ρzzᵀ,   z = (last column of U₁, first of U₂)
 //! λ: zeros of 1/ρ + Σ zᵢ²/(dᵢ − λ)        vector j of diag(d) + ρẑẑᵀ: ẑᵢ/(dᵢ − λⱼ), normalised
 //! ```
-//! The ẑ are the weights whose eigenvalues are exactly the λ found, by Löwner's formula: that is what makes vectors orthogonal,
-//! however close their eigenvalues are. What z hardly touches is an eigenvector already, and of two poles that are hardly apart, one is
-//! after a rotation: the more of them, the less work. Cuppen (1981); Gu & Eisenstat (1995).
+//! The ẑ are the weights whose eigenvalues are exactly the λ found, by Löwner's formula: that is
+//! what makes vectors orthogonal, however close their eigenvalues are. Deflation: poles with a
+//! negligible weight, and one of each pair of nearly equal poles after a rotation, have their
+//! eigenvectors already and are left out. Cuppen (1981); Gu & Eisenstat (1995).
 
 use bochner_simd::{loewner_factors, rotate, secular_differences, secular_vector};
 
@@ -20,11 +21,11 @@ const LEAF: usize = 32;
 /// Zeros or weights that a thread takes at once.
 const SHARE: usize = 32;
 
-/// Off-diagonal entries below this are nothing, the largest of the whole matrix being about one.
-const NOTHING: f64 = 1e-290;
+/// Off-diagonal entries below this are negligible, the largest of the whole matrix being about one.
+const NEGLIGIBLE: f64 = 1e-290;
 
-/// Replaces d by the eigenvalues, ascending, and zeros `u` by the eigenvectors, one in each row, of the tridiagonal matrix with
-/// diagonal `d` and `e` beside it. `e` is used up.
+/// Replaces d by the eigenvalues, ascending, and zeros `u` by the eigenvectors, one in each row, of
+/// the tridiagonal matrix with diagonal `d` and off-diagonal `e`, which is overwritten.
 pub(super) fn divide(engine: &Engine, d: &mut [f64], e: &mut [f64], u: Vec<&mut [f64]>) -> Result<()> {
     let n = d.len();
     if n <= LEAF {
@@ -32,9 +33,9 @@ pub(super) fn divide(engine: &Engine, d: &mut [f64], e: &mut [f64], u: Vec<&mut 
     }
     let middle = n / 2;
     let (left, right) = e.split_at_mut(middle - 1);
-    let (beside, right) = (right[0], &mut right[1..]);
-    d[middle - 1] -= beside.abs();
-    d[middle] -= beside.abs();
+    let (coupling, right) = (right[0], &mut right[1..]);
+    d[middle - 1] -= coupling.abs();
+    d[middle] -= coupling.abs();
     let mut u = u;
     {
         let (first, second) = d.split_at_mut(middle);
@@ -47,7 +48,7 @@ pub(super) fn divide(engine: &Engine, d: &mut [f64], e: &mut [f64], u: Vec<&mut 
         });
         halves.into_iter().try_for_each(|(.., done)| done)?;
     }
-    merge(engine, d, beside, middle, u);
+    merge(engine, d, coupling, middle, u);
     Ok(())
 }
 
@@ -67,13 +68,13 @@ struct Deflated {
 }
 
 /// From the eigenvectors of both halves to those of the whole.
-fn merge(engine: &Engine, d: &mut [f64], beside: f64, middle: usize, mut u: Vec<&mut [f64]>) {
+fn merge(engine: &Engine, d: &mut [f64], coupling: f64, middle: usize, mut u: Vec<&mut [f64]>) {
     let n = d.len();
     let scale = std::f64::consts::FRAC_1_SQRT_2; // both parts of z have length one
-    let sign = 1f64.copysign(beside);
+    let sign = 1f64.copysign(coupling);
     let entry = |i: usize| if i < middle { u[i][middle - 1] } else { sign * u[i][middle] };
     let mut z: Vec<f64> = (0..n).map(|i| scale * entry(i)).collect();
-    let rho = 2.0 * beside.abs();
+    let rho = 2.0 * coupling.abs();
     let Deflated { kept, known, halves } = deflate(engine, d, &mut z, rho, middle, &mut u);
     let poles: Vec<f64> = kept.iter().map(|&i| d[i]).collect();
     let weights: Vec<f64> = kept.iter().map(|&i| z[i]).collect();
@@ -193,7 +194,8 @@ fn rank_one(engine: &Engine, equation: &Secular<'_>) -> (Vec<f64>, Matrix<f64>) 
     (zeros.iter().map(|zero| d[zero.pole] + zero.tau).collect(), vectors)
 }
 
-/// ẑᵢ² = Πⱼ (dᵢ − λⱼ) / Π_{j ≠ i} (dᵢ − dⱼ), up to a common factor, for i from `first` on; row j holds dᵢ − λⱼ.
+/// ẑᵢ² = Πⱼ (dᵢ − λⱼ) / Π_{j ≠ i} (dᵢ − dⱼ), up to a common factor, for i from `first` on; row j
+/// holds dᵢ − λⱼ.
 fn loewner(engine: &Engine, differences: &Matrix<f64>, d: &[f64], first: usize, weights: &mut [f64]) {
     let end = first + weights.len();
     for j in 0..d.len() {
@@ -209,21 +211,23 @@ fn loewner(engine: &Engine, differences: &Matrix<f64>, d: &[f64], first: usize, 
     }
 }
 
-/// A small matrix: implicit QL steps with Wilkinson's shift, each chasing a bulge up from the end of an unreduced block.
+/// A small matrix: implicit QL steps with Wilkinson's shift, each chasing a bulge up from the end
+/// of an unreduced block.
 fn leaf(engine: &Engine, d: &mut [f64], e: &mut [f64], mut u: Vec<&mut [f64]>) -> Result<()> {
     let n = d.len();
     u.iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
     let mut steps = 0;
     for start in 0..n {
         loop {
-            let small = |i: usize| e[i].abs() <= (f64::EPSILON * (d[i].abs() + d[i + 1].abs())).max(NOTHING);
+            let small =
+                |i: usize| e[i].abs() <= (f64::EPSILON * (d[i].abs() + d[i + 1].abs())).max(NEGLIGIBLE);
             let end = (start..n - 1).find(|&i| small(i)).unwrap_or(n - 1);
             if end == start {
                 break;
             }
             steps += 1;
             if steps > 60 * n {
-                return Err(Error::Overflow { what: "the eigenvalues" });
+                return Err(Error::NotConverged { what: "the eigenvalues", iterations: steps - 1 });
             }
             if end == start + 1 {
                 solve_pair(engine, d, e, start, &mut u);
@@ -259,7 +263,7 @@ fn ql_step(engine: &Engine, d: &mut [f64], e: &mut [f64], start: usize, end: usi
     // The eigenvalue of the first 2×2 block that is nearer to its first entry.
     let half = (d[start + 1] - d[start]) / (2.0 * e[start]);
     let shift = d[start] - e[start] / (half + libm::hypot(half, 1.0).copysign(half));
-    // Entry (i + 1, i + 1) without what rotations have added, and the bulge beside it.
+    // Entry (i + 1, i + 1) without what rotations have added, and the bulge next to it.
     let (mut corner, mut c, mut s, mut added) = (d[end] - shift, 1.0, 1.0, 0.0);
     for i in (start..end).rev() {
         let (bulge, link) = (s * e[i], c * e[i]);

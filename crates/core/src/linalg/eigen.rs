@@ -1,13 +1,20 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix: to tridiagonal form, divide and conquer, and back.
+//! Eigenvalues and eigenvectors of a symmetric matrix: to tridiagonal form, divide and conquer, and
+//! back.
 
 use super::divide::divide;
 use super::power_of_two;
 use super::product::rows;
 use super::tridiagonal::Tridiagonal;
+use crate::engine::Check;
 use crate::{Engine, Error, Matrix, Result};
 
-/// Eigenvalues in descending order, and one row for each eigenvector, its largest entry positive. The lower triangle is read.
-pub(crate) fn symmetric_eigen(engine: &Engine, matrix: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+/// Eigenvalues in descending order, and one row for each eigenvector, its largest entry positive.
+/// The lower triangle is read.
+pub(crate) fn symmetric_eigen(
+    engine: &Engine,
+    mut matrix: Matrix<f64>,
+    check: Check<'_>,
+) -> Result<(Vec<f64>, Matrix<f64>)> {
     const OVERFLOW: Error = Error::Overflow { what: "the eigenvalues" };
     let n = matrix.rows();
     let mut largest = 0f64;
@@ -19,13 +26,19 @@ pub(crate) fn symmetric_eigen(engine: &Engine, matrix: &Matrix<f64>) -> Result<(
     if !largest.is_finite() {
         return Err(OVERFLOW);
     }
-    // Squares of entries must neither vanish nor overflow. (Half of the largest: the power next to the largest number is none.)
+    // Squares of entries must neither vanish nor overflow. (Half of the largest: the power next to
+    // the largest number is none.)
     let unit = power_of_two((0.5 * largest).max(f64::from_bits(1)));
-    let scaled = |i: usize, j: usize| if j > i { 0.0 } else { matrix.row(i)[j] / unit };
-    let mut form = Tridiagonal::new(engine, Matrix::from_fn(n, n, scaled));
+    for i in 0..n {
+        let (lower, upper) = matrix.row_mut(i).split_at_mut(i + 1);
+        lower.iter_mut().for_each(|entry| *entry /= unit);
+        upper.fill(0.0);
+    }
+    // Shares of the time, roughly.
+    let mut form = Tridiagonal::new(engine, matrix, &|part| check(0.6 * part))?;
     let mut vectors = Matrix::zeros(n, n);
-    divide(engine, &mut form.diagonal, &mut form.beside, rows(vectors.as_mut_slice(), n))?;
-    form.rotate_back(engine, &mut vectors);
+    divide(engine, &mut form.diagonal, &mut form.off_diagonal, rows(vectors.as_mut_slice(), n))?;
+    form.rotate_back(engine, &mut vectors, &|part| check(0.8 + 0.2 * part))?;
     let values: Vec<f64> = form.diagonal.iter().rev().map(|value| value * unit).collect();
     if values.iter().any(|value| !value.is_finite()) {
         return Err(OVERFLOW);
@@ -33,12 +46,12 @@ pub(crate) fn symmetric_eigen(engine: &Engine, matrix: &Matrix<f64>) -> Result<(
     let mut ordered = rows(vectors.as_mut_slice(), n);
     let (first, second) = ordered.split_at_mut(n / 2);
     first.iter_mut().zip(second.iter_mut().rev()).for_each(|(a, b)| a.swap_with_slice(b));
-    ordered.into_iter().for_each(turn_positive);
+    ordered.into_iter().for_each(make_positive);
     Ok((values, vectors))
 }
 
-/// Turns a vector so that its largest entry is positive.
-fn turn_positive(vector: &mut [f64]) {
+/// Gives a vector the sign that makes its largest entry positive.
+pub(super) fn make_positive(vector: &mut [f64]) {
     let largest = vector.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a });
     if largest < 0.0 {
         vector.iter_mut().for_each(|entry| *entry = -*entry);
@@ -52,10 +65,11 @@ mod tests {
     use super::*;
     use bochner_testkit::{Absolute, assert_close, assert_same_bits, normals};
 
-    /// ‖Av − λv‖ ≤ c·n·ε·‖A‖, |VVᵀ − I| ≤ c·n·ε, values descending, the largest entry of each vector positive.
+    /// ‖Av − λv‖ ≤ c·n·ε·‖A‖, |VVᵀ − I| ≤ c·n·ε, values descending, the largest entry of each
+    /// vector positive.
     fn check(name: &str, a: &Matrix<f64>) -> Vec<f64> {
         let n = a.rows();
-        let (values, vectors) = symmetric_eigen(&Engine::default(), a).unwrap();
+        let (values, vectors) = symmetric_eigen(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
         assert!(values.windows(2).all(|w| w[0] >= w[1]), "{name}");
         let largest = a.as_slice().iter().fold(0f64, |a, b| a.max(b.abs()));
         let unit = power_of_two(largest * 0.5);
@@ -149,12 +163,14 @@ mod tests {
     #[test]
     fn extremes_neither_overflow_nor_vanish() {
         let a = symmetric(40, 2);
-        let (values, vectors) = symmetric_eigen(&Engine::default(), &a).unwrap();
+        let (values, vectors) = symmetric_eigen(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
+        let scaled_eigen = |scale: f64| {
+            let scaled = Matrix::from_fn(40, 40, |i, j| a.row(i)[j] * scale);
+            symmetric_eigen(&Engine::default(), scaled, &|_| Ok(())).unwrap()
+        };
         for power in [-1000, -300, 300, 1000] {
             let scale = libm::exp2(f64::from(power));
-            let (scaled, same) =
-                symmetric_eigen(&Engine::default(), &Matrix::from_fn(40, 40, |i, j| a.row(i)[j] * scale))
-                    .unwrap();
+            let (scaled, same) = scaled_eigen(scale);
             assert_same_bits(&scaled.iter().map(|x| x / scale).collect::<Vec<f64>>(), &values);
             assert_same_bits(vectors.as_slice(), same.as_slice());
         }
@@ -171,24 +187,47 @@ mod tests {
                 let mut a = a.clone();
                 a.as_mut_slice()[at] = bad;
                 assert!(matches!(
-                    symmetric_eigen(&Engine::default(), &a),
+                    symmetric_eigen(&Engine::default(), a, &|_| Ok(())),
                     Err(Error::Overflow { what: "the eigenvalues" })
                 ));
             }
         }
         let huge = Matrix::from_fn(40, 40, |_, _| f64::MAX);
-        assert!(matches!(symmetric_eigen(&Engine::default(), &huge), Err(Error::Overflow { .. })));
-        assert!(symmetric_eigen(&Engine::default(), &Matrix::zeros(0, 0)).unwrap().0.is_empty());
+        assert!(matches!(
+            symmetric_eigen(&Engine::default(), huge, &|_| Ok(())),
+            Err(Error::Overflow { .. })
+        ));
+        assert!(symmetric_eigen(&Engine::default(), Matrix::zeros(0, 0), &|_| Ok(())).unwrap().0.is_empty());
     }
 
     #[test]
     fn threads_do_not_change_bits() {
         let a = symmetric(450, 3);
         let [one, two, seven] = on_threads(|engine| {
-            let (values, vectors) = symmetric_eigen(engine, &a).unwrap();
+            let (values, vectors) = symmetric_eigen(engine, a.clone(), &|_| Ok(())).unwrap();
             [values, vectors.into_vec()].concat()
         });
         assert_same_bits(&one, &two);
         assert_same_bits(&one, &seven);
+    }
+
+    /// It asks whether to go on, and says how far it is.
+    #[test]
+    fn it_can_be_stopped() {
+        use std::sync::Mutex;
+        let parts = Mutex::new(Vec::new());
+        symmetric_eigen(&Engine::default(), symmetric(300, 1), &|part| {
+            parts.lock().unwrap().push(part);
+            Ok(())
+        })
+        .unwrap();
+        let parts = parts.into_inner().unwrap();
+        assert!(parts.len() > 10 && parts.windows(2).all(|w| w[0] <= w[1]), "{parts:?}");
+        assert!((0.0..=1.0).contains(&parts[0]) && (0.0..=1.0).contains(&parts[parts.len() - 1]));
+        for last in [0.1, 0.9] {
+            let stop = |part: f64| if part > last { Err(Error::Interrupted) } else { Ok(()) };
+            let found = symmetric_eigen(&Engine::default(), symmetric(300, 1), &stop);
+            assert!(matches!(found, Err(Error::Interrupted)));
+        }
     }
 }

@@ -3,8 +3,9 @@
 //! ```text
 //! C(i, j) += factor·Σₖ A(i, k)·B(k, j)       k in chunks, each summed in order and then added to C
 //! ```
-//! For each chunk of k, B is packed once for all threads, A by each thread for its rows of C. Threads share the entries of C, never a
-//! sum, and chunks depend on the length of the sum alone: so do the bits.
+//! For each chunk of k, B is packed once for all threads, A by each thread for its rows of C.
+//! Threads share the entries of C, never a sum, and chunks depend on the length of the sum alone:
+//! so do the bits.
 
 use std::ops::Range;
 
@@ -14,7 +15,8 @@ use bochner_simd::{
 
 use crate::{Engine, Matrix};
 
-/// The longest chunk of k. Each chunk reads and writes all of C, which costs more than panels that leave a first-level cache.
+/// The longest chunk of k. Each chunk reads and writes all of C, which costs more than panels that
+/// leave a first-level cache.
 const DEPTH: usize = 512;
 
 /// Rows of A that are packed at once: with this depth, they stay in a second-level cache.
@@ -29,14 +31,16 @@ const THIN: usize = 128;
 /// Rows of A for which B is read where it is.
 const FEW_ROWS: usize = 4;
 
-/// Columns of B of which a thread multiplies a few rows at once, and those rows: they stay in a second-level cache.
+/// Columns of B of which a thread multiplies a few rows at once, and those rows: they stay in a
+/// second-level cache.
 const RUN: usize = 1024;
 const TOGETHER: usize = 8;
 
 /// Rows of A that a thread multiplies by a single column at once.
 const STRIP: usize = 64;
 
-/// For at most so many rows, packed panels of B are read too few times to come back from memory: they have this depth and so many columns.
+/// For at most so many rows, packed panels of B are read too few times to come back from memory:
+/// they have this depth and so many columns.
 const LOW: usize = 32;
 const LOW_BLOCK: (usize, usize) = (64, 768);
 

@@ -6,6 +6,7 @@
 //! Nyström's approximation, exact if M has no more directions than T has columns; where it has, about as far from M as what is left of M beyond half of them (Tropp, Yurtsever, Udell & Cevher 2017).
 //! Y is a sum over rows, like M, of r·d numbers in place of d².
 
+use super::eigen::make_positive;
 use super::{multiply, symmetric_eigen};
 use crate::{Engine, Matrix, Result};
 
@@ -21,31 +22,26 @@ pub(crate) fn sketched_eigen(
     let (d, r) = (tests.rows(), tests.columns());
     let core = multiply(engine, &transposed(tests), products);
     let core = Matrix::from_fn(r, r, |i, j| 0.5 * (core.row(i)[j] + core.row(j)[i]));
-    let (values, vectors) = symmetric_eigen(engine, &core)?;
+    let (values, vectors) = symmetric_eigen(engine, core, &|_| Ok(()))?;
     let known = above(&values);
     if known == 0 {
         return Ok((Vec::new(), Matrix::zeros(0, d)));
     }
     let scaled = Matrix::from_fn(r, known, |i, k| vectors.row(k)[i] / values[k].sqrt());
     let factor = multiply(engine, products, &scaled);
-    let (values, vectors) = symmetric_eigen(engine, &multiply(engine, &transposed(&factor), &factor))?;
+    let (values, vectors) =
+        symmetric_eigen(engine, multiply(engine, &transposed(&factor), &factor), &|_| Ok(()))?;
     let known = above(&values);
     let scaled = Matrix::from_fn(factor.columns(), known, |i, k| vectors.row(k)[i] / values[k].sqrt());
-    let vectors = transposed(&multiply(engine, &factor, &scaled));
-    let signs: Vec<f64> = (0..known).map(|k| largest(vectors.row(k)).signum()).collect();
-    let signed = |k: usize, j: usize| signs[k] * vectors.row(k)[j];
-    Ok((values[..known].to_vec(), Matrix::from_fn(known, d, signed)))
+    let mut vectors = transposed(&multiply(engine, &factor, &scaled));
+    vectors.as_mut_slice().chunks_exact_mut(d.max(1)).for_each(make_positive);
+    Ok((values[..known].to_vec(), vectors))
 }
 
 /// How many values, in descending order, are more than rounding.
 fn above(values: &[f64]) -> usize {
     let least = NOTHING * values.first().copied().unwrap_or(0.0);
     values.iter().take_while(|value| **value > least).count()
-}
-
-/// The entry that is farthest from zero.
-fn largest(row: &[f64]) -> f64 {
-    row.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a })
 }
 
 fn transposed(matrix: &Matrix<f64>) -> Matrix<f64> {
@@ -69,7 +65,7 @@ mod tests {
                 sketched_eigen(&Engine::default(), &tests, &multiply(&Engine::default(), &m, &tests))
                     .unwrap();
             assert_eq!(values.len(), rank);
-            let (expected, known) = symmetric_eigen(&Engine::default(), &m).unwrap();
+            let (expected, known) = symmetric_eigen(&Engine::default(), m, &|_| Ok(())).unwrap();
             assert_close(&values, &expected[..rank], Relative(1e-9));
             for k in 0..rank {
                 for l in 0..rank {

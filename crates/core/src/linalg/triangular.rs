@@ -3,7 +3,8 @@
 //! ```text
 //! L₁₁X₁ = B₁,   B₂ ← B₂ − L₂₁X₁,   L₂₂X₂ = B₂       and each half the same way
 //! ```
-//! Halves, and not one block of rows after the other: sums are longer, so that B is read and written less often.
+//! Recursive, and not one block of rows after the other: inner products are longer, so B is read
+//! and written less often.
 
 use bochner_simd::{Operand, Triangle};
 

@@ -5,14 +5,16 @@
 //! a panel of rows:       A ← A − Σ vᵢwᵢᵀ + wᵢvᵢᵀ,         wᵢ = τᵢ(Avᵢ − …) − ½τᵢ²(…)vᵢ, A with all that came before taken off
 //! a block of Q:          H_b·…·H_a = I − VᵀTV             rows of V being the v
 //! ```
-//! Half of the work is one product of A and a vector for each row, which is as fast as memory; the other half is products of
-//! matrices. Dongarra, Sorensen & Hammarling (1989); Schreiber & Van Loan (1989).
+//! Half of the work is one product of A and a vector for each row, which is as fast as memory; the
+//! other half is products of matrices. Dongarra, Sorensen & Hammarling (1989); Schreiber & Van Loan
+//! (1989).
 
 use bochner_simd::{Operand, add_rows, row_products, symmetric_product};
 
 use super::dot;
 use super::product::{add_product, operand, product, rows, share};
-use crate::{Engine, Matrix};
+use crate::engine::Check;
+use crate::{Engine, Matrix, Result};
 
 /// Rows that are reduced before the rest of the matrix is.
 const PANEL: usize = 32;
@@ -20,37 +22,40 @@ const PANEL: usize = 32;
 /// Reflections that are applied at once.
 const BLOCK: usize = 96;
 
-/// Parts of a product of the matrix and a vector that threads may share, and the rows for which they are worth it. The sum over the
-/// parts is in their order, whoever computes them.
+/// Parts of a product of the matrix and a vector that threads may share, and the rows for which
+/// they are worth it. The sum over the parts is in their order, whoever computes them.
 const PARTS: usize = 8;
 const MANY: usize = 384;
 
-/// Squares below this are nothing beside entries of about one, and too near to the smallest numbers to keep reflections orthogonal.
-const NOTHING: f64 = 1e-280;
+/// Sums of squares below this are negligible where entries are about one, and too near to the
+/// smallest numbers to keep reflections orthogonal.
+const NEGLIGIBLE: f64 = 1e-280;
 
 /// T and the reflections that lead to it.
 pub(super) struct Tridiagonal {
     pub(super) diagonal: Vec<f64>,
-    /// Entry i stands beside entries i and i + 1 of the diagonal.
-    pub(super) beside: Vec<f64>,
+    /// Entry i couples entries i and i + 1 of the diagonal.
+    pub(super) off_diagonal: Vec<f64>,
     /// Row i holds vᵢ, and zeros from column i on.
     reflections: Matrix<f64>,
     tau: Vec<f64>,
 }
 
 impl Tridiagonal {
-    /// Reduces a symmetric matrix, of which the lower triangle is read and whose largest entry is about one.
-    pub(super) fn new(engine: &Engine, a: Matrix<f64>) -> Self {
+    /// Reduces a symmetric matrix, of which the lower triangle is read and whose largest entry is
+    /// about one.
+    pub(super) fn new(engine: &Engine, a: Matrix<f64>, check: Check<'_>) -> Result<Self> {
         let n = a.rows();
         let mut form = Tridiagonal {
             diagonal: vec![0.0; n],
-            beside: vec![0.0; n.saturating_sub(1)],
+            off_diagonal: vec![0.0; n.saturating_sub(1)],
             reflections: a,
             tau: vec![0.0; n],
         };
         let mut room = Room::new(n);
         let mut end = n;
         while end > 1 {
+            check(1.0 - (end as f64 / n as f64).powi(3))?;
             let width = PANEL.min(end - 1);
             (0..width).for_each(|k| form.reduce_row(engine, end - 1 - k, k, &mut room));
             end -= width;
@@ -65,10 +70,11 @@ impl Tridiagonal {
             form.diagonal[0] = form.reflections.row(0)[0];
             form.reflections.row_mut(0)[0] = 0.0;
         }
-        form
+        Ok(form)
     }
 
-    /// Row i, the one of its panel after `k` others: its reflection, its entries of T, and its pair of vectors.
+    /// Row i, the one of its panel after `k` others: its reflection, its entries of T, and its pair
+    /// of vectors.
     fn reduce_row(&mut self, engine: &Engine, i: usize, k: usize, room: &mut Room) {
         let earlier = 2 * k;
         let before = operand(&room.pairs).part(0..earlier, 0..i + 1);
@@ -79,7 +85,7 @@ impl Tridiagonal {
         add_rows(engine.isa(), before, &room.factors[..earlier], &mut row[..=i]);
         self.diagonal[i] = row[i];
         row[i..].fill(0.0);
-        (self.beside[i - 1], self.tau[i]) = reflection(&mut row[..i]);
+        (self.off_diagonal[i - 1], self.tau[i]) = reflection(&mut row[..i]);
         let tau = self.tau[i];
         let (v, w) = (self.reflections.row(i), &mut room.product);
         let v = &v[..i];
@@ -101,9 +107,10 @@ impl Tridiagonal {
     }
 
     /// U ← UQᵀ: rows that are eigenvectors of T become eigenvectors of A.
-    pub(super) fn rotate_back(&self, engine: &Engine, u: &mut Matrix<f64>) {
+    pub(super) fn rotate_back(&self, engine: &Engine, u: &mut Matrix<f64>, check: Check<'_>) -> Result<()> {
         let n = u.rows();
         for start in (1..n).step_by(BLOCK) {
+            check((start as f64 / n as f64).powi(2))?;
             let end = n.min(start + BLOCK);
             let v = operand(&self.reflections).part(start..end, 0..end - 1);
             let t = self.factor(engine, start, v);
@@ -112,9 +119,11 @@ impl Tridiagonal {
             let part = rows(u.as_mut_slice(), n).into_iter().map(|row| &mut row[..end - 1]).collect();
             add_product(engine, -1.0, operand(&along), v, part);
         }
+        Ok(())
     }
 
-    /// T of the reflections from `start` on, which `v` holds: the last one is applied last, so that T is lower triangular.
+    /// T of the reflections from `start` on, which `v` holds: the last one is applied last, so that
+    /// T is lower triangular.
     fn factor(&self, engine: &Engine, start: usize, v: Operand<'_>) -> Matrix<f64> {
         let count = v.rows();
         let overlap = product(engine, v, v.transposed());
@@ -159,7 +168,7 @@ fn reflection(x: &mut [f64]) -> (f64, f64) {
     let alpha = x[last];
     let tail = dot(&x[..last], &x[..last]);
     x[last] = 1.0;
-    if tail < NOTHING {
+    if tail < NEGLIGIBLE {
         x[..last].fill(0.0);
         return (alpha, 0.0);
     }
@@ -201,13 +210,13 @@ mod tests {
     fn the_tridiagonal_matrix_turned_back_is_the_matrix() {
         for n in [1, 2, 3, 31, 32, 33, 34, 64, 65, 97, 98, 130, 400] {
             let a = symmetric(n, 5);
-            let form = Tridiagonal::new(&Engine::default(), a.clone());
+            let form = Tridiagonal::new(&Engine::default(), a.clone(), &|_| Ok(())).unwrap();
             let mut q = Matrix::from_fn(n, n, |i, j| f64::from(u8::from(i == j)));
-            form.rotate_back(&Engine::default(), &mut q); // row k is Qᵀ's
+            form.rotate_back(&Engine::default(), &mut q, &|_| Ok(())).unwrap(); // row k is Qᵀ's
             let entry = |i: usize, j: usize| match j as isize - i as isize {
                 0 => form.diagonal[i],
-                1 => form.beside[i],
-                -1 => form.beside[j],
+                1 => form.off_diagonal[i],
+                -1 => form.off_diagonal[j],
                 _ => 0.0,
             };
             let t = Matrix::from_fn(n, n, entry);
@@ -221,10 +230,10 @@ mod tests {
     fn threads_do_not_change_bits() {
         let a = symmetric(500, 5);
         let [one, two, seven] = on_threads(|engine| {
-            let form = Tridiagonal::new(engine, a.clone());
+            let form = Tridiagonal::new(engine, a.clone(), &|_| Ok(())).unwrap();
             let mut u = a.clone();
-            form.rotate_back(engine, &mut u);
-            [form.diagonal, form.beside, u.into_vec()].concat()
+            form.rotate_back(engine, &mut u, &|_| Ok(())).unwrap();
+            [form.diagonal, form.off_diagonal, u.into_vec()].concat()
         });
         assert_same_bits(&one, &two);
         assert_same_bits(&one, &seven);

@@ -14,7 +14,7 @@ use bochner_simd::{Apply, Panels};
 use super::combination::Combinations;
 use super::monomial::Monomials;
 use super::{Packed, prepared};
-use crate::kernel::{Width, apply};
+use crate::kernel::{Quadratic, Width, apply};
 use crate::{Engine, Error, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
 
 /// A finite map.
@@ -23,9 +23,10 @@ pub(crate) enum Exact {
     Constant,
     /// So many columns.
     Identity(usize),
-    /// Rows of B.
+    /// Rows of B; `computed` from A and not given.
     Lift {
         factor: Matrix<f64>,
+        computed: bool,
         packed: Packed,
     },
     Polynomial(Monomials),
@@ -78,7 +79,11 @@ impl Exact {
         Ok(Some(match kernel {
             Kernel::Constant => Exact::Constant,
             Kernel::Linear => Exact::Identity(columns),
-            Kernel::Bilinear { form } => Exact::Lift { factor: form.factor()?, packed: Packed::default() },
+            Kernel::Bilinear { form } => Exact::Lift {
+                factor: form.factor(),
+                computed: matches!(form, Quadratic::Full(_)),
+                packed: Packed::default(),
+            },
             &Kernel::Polynomial { degree, gamma, c } => {
                 Exact::Polynomial(Monomials::polynomial(columns, degree, gamma, c))
             }
@@ -111,6 +116,13 @@ impl Exact {
         Exact::Taylor { monomials: Monomials::series(columns, degree), width: width.clone() }
     }
 
+    /// What is computed from the kernel and not stored, for the model's fingerprint.
+    pub(super) fn regenerated(&self, add: &mut dyn FnMut(&[f64])) {
+        if let Exact::Lift { factor, computed: true, .. } = self {
+            add(factor.as_slice());
+        }
+    }
+
     pub(super) fn output_dim(&self) -> usize {
         match self {
             Exact::Constant => 1,
@@ -135,7 +147,7 @@ impl Exact {
         match self {
             Exact::Constant => each(out, &mut |_, out| out[0] = T::from_f64(1.0)),
             Exact::Identity(_) => each(out, &mut |i, out| rows.densify(i, out)),
-            Exact::Lift { factor, packed } => {
+            Exact::Lift { factor, packed, .. } => {
                 let panels = packed.get(engine.isa(), || {
                     Panels::pack(engine.isa(), factor.columns(), factor.rows(), &mut |i, column: &mut [T]| {
                         column.iter_mut().zip(factor.row(i)).for_each(|(to, &b)| *to = T::from_f64(b));

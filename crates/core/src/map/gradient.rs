@@ -23,7 +23,8 @@ const CHUNK: usize = 64;
 impl Map {
     /// ∇f of each row, one matrix for each output: rows × columns. `coefficients` are outputs × features.
     ///
-    /// Fourier features, landmarks, exact linear features, and sums of these. Rows have the map's columns and are finite.
+    /// Fourier features, landmarks, exact linear features, and sums of these. Rows have the map's
+    /// columns and are finite.
     pub(crate) fn gradients(
         &self,
         engine: &Engine,

@@ -87,7 +87,8 @@ impl Part {
     /// What is regenerated from seeds, in a fixed order, for the model's fingerprint.
     pub(crate) fn regenerated(&self, add: &mut dyn FnMut(&[f64])) {
         match self {
-            Part::Exact(_) | Part::Homogeneous(_) => {}
+            Part::Exact(part) => part.regenerated(add),
+            Part::Homogeneous(_) => {}
             Part::Fourier(part) => part.regenerated().into_iter().for_each(add),
             Part::Hinges(part) => add(part.regenerated()),
             Part::Subsets(part) => add(part.regenerated()),

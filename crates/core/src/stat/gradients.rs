@@ -71,7 +71,8 @@ impl Gradients {
         Gradients { weight: 0.0, columns, sums: Sums::Leading { diagonal, tests, products } }
     }
 
-    /// Reads rows, as the map takes them. `coefficients` are outputs × features; a map without gradients is an error.
+    /// Reads rows, as the map takes them. `coefficients` are outputs × features; a map without
+    /// gradients is an error.
     #[inline(never)]
     pub fn absorb<T: Scalar>(
         &mut self,
@@ -155,7 +156,9 @@ impl Gradients {
     /// The leading eigenvalues of M, in descending order, and their eigenvectors, one a row; none where only the diagonal was summed. At most 64 where not all of M was, and these are exact only if M has no more.
     pub fn eigen(&self, engine: &Engine) -> Result<Option<(Vec<f64>, Matrix<f64>)>> {
         match &self.sums {
-            Sums::Full(_) => self.matrix().as_ref().map(|matrix| symmetric_eigen(engine, matrix)).transpose(),
+            Sums::Full(_) => {
+                self.matrix().map(|matrix| symmetric_eigen(engine, matrix, &|_| Ok(()))).transpose()
+            }
             Sums::Diagonal(_) => Ok(None),
             Sums::Leading { tests, products, .. } => {
                 let (values, vectors) = sketched_eigen(engine, tests, products)?;

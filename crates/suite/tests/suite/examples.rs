@@ -23,17 +23,18 @@ mod rows_that_do_not_fit;
 #[path = "../../../core/examples/10_strategies.rs"]
 mod strategies;
 
-#[test]
-fn examples_run() {
-    kernel_and_features::main().unwrap();
-    fit_certify_save::main().unwrap();
-    rows_that_do_not_fit::main().unwrap();
-    expression_compiled::main().unwrap();
-    certificate::main().unwrap();
-    kernel_on_trees::main().unwrap();
-    distances_kept::main().unwrap();
-    dna::main().unwrap();
-    balls::main().unwrap();
-    strategies::main().unwrap();
-    hidden_direction::main().unwrap();
+macro_rules! runs {
+    ($($example:ident)*) => {
+        mod run {$(
+            #[test]
+            fn $example() {
+                super::$example::main().unwrap();
+            }
+        )*}
+    };
+}
+
+runs! {
+    kernel_and_features fit_certify_save rows_that_do_not_fit expression_compiled certificate kernel_on_trees distances_kept dna balls
+    strategies hidden_direction
 }

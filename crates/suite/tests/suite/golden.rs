@@ -139,7 +139,7 @@ fn kernel_values_are_those_of_an_independent_script() {
 /// One model file of every format version, for ever: it loads and predicts what it did when it was written.
 #[test]
 fn model_files_of_every_version_still_predict_the_same() {
-    for name in ["fourier", "landmarks", "diagonal", "full", "leading", "added"] {
+    for name in ["fourier", "landmarks", "diagonal", "full", "leading", "added", "bilinear"] {
         let [file, values] = ["bochner", "json"].map(|kind| golden(&format!("model-v1-{name}.{kind}")));
         let (x, classes) = classification(50, 4, 3, 31);
         let x = match name {
@@ -148,7 +148,11 @@ fn model_files_of_every_version_still_predict_the_same() {
         };
         if std::env::var_os("BOCHNER_WRITE_GOLDEN").is_some() && !file.exists() {
             let model = match name {
-                "fourier" | "landmarks" => write(&x, &classes, name == "landmarks"),
+                "fourier" => write(&x, &classes, MapSpec::auto(Kernel::gaussian(2.0))),
+                "landmarks" => write(&x, &classes, MapSpec::landmarks(Kernel::gaussian(2.0))),
+                // Equal eigenvalues: any basis of their space would do for the factor, which the
+                // file does not hold.
+                "bilinear" => write(&x, &classes, MapSpec::auto(BILINEAR.parse().unwrap())),
                 _ => write_metric(&x, name),
             };
             model.save(&file).unwrap();
@@ -179,12 +183,21 @@ fn write_metric(x: &Matrix<f64>, name: &str) -> Model {
     auto.fit(&Engine::default(), &(x, &y)).unwrap()
 }
 
+/// I + 11ᵀ.
+const BILINEAR: &str = "bilinear(matrix=[[2,1,1,1],[1,2,1,1],[1,1,2,1],[1,1,1,2]])";
+
+/// The factor of this file's kernel was of eigenvectors, as another build chose them: predictions
+/// would be wrong.
+#[test]
+fn a_factor_that_was_computed_otherwise_is_refused() {
+    let error = Model::load(golden("model-v1-eigenvectors.bochner")).unwrap_err().to_string();
+    assert!(error.contains("fingerprint") && error.contains("fit the model again"), "{error}");
+}
+
 /// Made once, when the format was new.
-fn write(x: &Matrix<f64>, classes: &[u32], landmarks: bool) -> Model {
+fn write(x: &Matrix<f64>, classes: &[u32], spec: MapSpec) -> Model {
     let y = Matrix::new(50, 1, classes.iter().map(|&c| f64::from(c)).collect()).unwrap();
     let labels = Labels::new(LabelKind::Text, vec!["ash".into(), "beech".into(), "chêne".into()]);
-    let kernel = Kernel::gaussian(2.0);
-    let spec = if landmarks { MapSpec::landmarks(kernel) } else { MapSpec::auto(kernel) };
     let ridge = Ridge::new(MapSpec { features: 16, seed: 9, ..spec });
     let arrays = Arrays::new(Rows::from(x), y.view(), None, Target::Classes { labels }).unwrap();
     Ridge { lambda: Lambda::CrossValidated { folds: 5 }, ..ridge }.fit(&Engine::default(), &arrays).unwrap()

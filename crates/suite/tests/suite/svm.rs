@@ -329,7 +329,8 @@ fn equals_are_told_apart_by_their_margins() {
     assert!(above / pairs > 0.6, "{} at λ = {}", above / pairs, model.training().unwrap().lambda);
 }
 
-/// Classes far apart: below some λ no validation row is wrong, over decades. A strong regularisation of these is chosen, though the validation loss is least at a weak one.
+/// Classes far apart: below some λ no validation row is wrong, over decades. A strong
+/// regularisation of these is chosen, though the validation loss is least at a weak one.
 #[test]
 fn of_equal_counts_the_strongest_regularisation_is_chosen() {
     let mut chance = bochner_testkit::Chance::new(5);
@@ -349,6 +350,7 @@ fn of_equal_counts_the_strongest_regularisation_is_chosen() {
         training.curve.iter().filter(|point| point.error <= least).map(|point| point.lambda).collect();
     let smallest = equals[0];
     assert!(equals.len() > 4, "the curve has no plateau: {:?}", training.curve);
-    // The largest has learnt too little by its loss; the choice lies decades from the smallest all the same.
+    // The largest has learnt too little by its loss; the choice lies decades from the smallest all
+    // the same.
     assert!(training.lambda > 900.0 * smallest, "λ = {:e} of {equals:?}", training.lambda);
 }

@@ -131,7 +131,7 @@ impl Lead<'_> {
         let bend = groups.iter().map(|group| group.bend).fold(LEAST_BEND, f64::max);
         let mut wanted = if is_first { rank.min(FIRST_RANK) } else { rank };
         loop {
-            nystrom.grow(self.engine, &mut products, wanted)?;
+            nystrom.grow(&mut products, wanted)?;
             // (Infinite, where nothing is seen.)
             if !(nystrom.last() > 10.0 / bend)
                 || nystrom.last().is_infinite()

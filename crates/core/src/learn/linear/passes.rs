@@ -14,7 +14,7 @@ use super::fitted::{Fitted, Solved, warn_if_stopped};
 use super::lead::Lead;
 use super::look::Look;
 use super::problem::{ROUGH, ROUGH_ROUNDS};
-use super::search::{Search, constant_lost, grid, row_error, row_lost, usual};
+use super::search::{Search, baseline_loss, grid, row_error, row_loss, usual};
 use crate::learn::calibrate::{FoldModel, Scored};
 use crate::learn::ridge::{CurvePoint, Lambda, Units};
 use crate::learn::streamed::{Job, Streamed};
@@ -149,30 +149,28 @@ impl ByPasses<'_> {
         let part = self.descent(*stream, look.kept.iter().sum(), true);
         let (grid, goal) = (grid(unit), Goal { tolerance: ROUGH, most: ROUGH_ROUNDS });
         let left_weight: f64 = look.left.iter().sum();
-        let (mut search, mut best): (Search, Option<Vectors>) =
-            (Search::new(constant_lost(self.linear.loss, &look.left)), None);
-        // From nothing: a model to start from may have seen the rows that are left out.
-        let mut last: Option<Vectors> = None;
+        let mut search = Search::new(baseline_loss(self.linear.loss, &look.left));
+        // A later error may make an earlier λ the best: weights of all are kept. From nothing: a
+        // model to start from may have seen the validation rows.
+        let mut weights: Vec<Vectors> = Vec::new();
         for (at, &lambda) in grid.iter().enumerate() {
             let told = |_| {
                 let fraction = Some(at as f64 / grid.len() as f64);
                 self.engine.tell(&Event::Progress { phase, rows: look.rows, fraction })
             };
-            let solved = part.solve(lambda, last.as_deref(), &look.errors, lead, goal, &told)?;
-            let (error, lost) = self.left_out(&part, &solved)?;
-            let goes_on = search.push(lambda, error / left_weight, lost);
-            let weights: Vectors = solved.into_iter().flat_map(|solved| solved.weights).collect();
-            if search.best() == Some(at) {
-                best = Some(weights.clone());
-            }
-            last = Some(weights);
+            let solved =
+                part.solve(lambda, weights.last().map(Vec::as_slice), &look.errors, lead, goal, &told)?;
+            let (error, loss) = self.left_out(&part, &solved)?;
+            let goes_on = search.push(lambda, error / left_weight, loss);
+            weights.push(solved.into_iter().flat_map(|solved| solved.weights).collect());
             if !goes_on {
                 break;
             }
         }
         self.engine.tell(&Event::Finished { phase })?;
-        let lambda = search.best().map_or(usual(unit), |at| grid[at]);
-        Ok(Tried { lambda, curve: search.curve(), start: best })
+        let best = search.best();
+        let lambda = best.map_or(usual(unit), |at| grid[at]);
+        Ok(Tried { lambda, curve: search.curve(), start: best.map(|at| weights.swap_remove(at)) })
     }
 
     /// Weighted sums over the validation rows: of errors, and of losses where errors are counts.
@@ -194,7 +192,7 @@ impl ByPasses<'_> {
                     let (weight, y) = (block.weights[i], block.targets.row(i));
                     let scale = |o: usize| solved.get(o).map_or(1.0, |solved| solved.scale);
                     let error = row_error(loss, is_classes, y, s, scale);
-                    out.copy_from_slice(&[weight * error, weight * row_lost(loss, is_classes, y, s)]);
+                    out.copy_from_slice(&[weight * error, weight * row_loss(loss, is_classes, y, s)]);
                 }
             },
         })?;

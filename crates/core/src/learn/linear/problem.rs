@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::fitted::{Fitted, Solved};
-use super::search::{Search, constant_lost, grid, row_error, row_lost, usual};
+use super::search::{Search, baseline_loss, grid, row_error, row_loss, usual};
 use super::{Linear, STEPS};
 use crate::engine::Check;
 use crate::learn::calibrate::Scored;
@@ -195,24 +195,24 @@ impl<'a, T: Scalar> Problem<'a, T> {
         if !(seen > 0.0) {
             return Ok(Chosen { lambda: usual(self.unit), ..Chosen::default() });
         }
-        let constant = self.constant_lost(left_out.iter().flat_map(|(_, out)| out));
+        let baseline = self.baseline_loss(left_out.iter().flat_map(|(_, out)| out));
         let mut starts: Vec<Option<Vec<Vec<f64>>>> = vec![None; left_out.len()];
-        let (mut search, mut fold_errors) = (Search::new(constant), Vec::<Vec<f64>>::new());
+        let (mut search, mut fold_errors) = (Search::new(baseline), Vec::<Vec<f64>>::new());
         for (l, &lambda) in grid.iter().enumerate() {
             let mut errors = Vec::with_capacity(left_out.len());
-            let mut lost = 0.0;
+            let mut loss = 0.0;
             for (k, (fold, out)) in left_out.iter().enumerate() {
                 let part = (l as f64 + k as f64 / left_out.len() as f64) / grid.len() as f64;
                 let costs = self.costs(lambda, |i| self.held.folds[i] != *fold);
                 let solved =
                     self.solve(&costs, starts[k].as_deref(), ROUGH, ROUGH_ROUNDS, &|_| check(part))?;
                 errors.push(self.error(out, &solved));
-                lost += self.lost(out, &solved);
+                loss += self.validation_loss(out, &solved);
                 starts[k] = Some(solved.into_iter().flat_map(|s| s.weights).collect());
             }
             let error = errors.iter().sum::<f64>() / seen;
             fold_errors.push(errors.iter().zip(&weights).map(|(sum, weight)| sum / weight).collect());
-            if !search.push(lambda, error, lost) {
+            if !search.push(lambda, error, loss) {
                 break;
             }
         }
@@ -263,20 +263,20 @@ impl<'a, T: Scalar> Problem<'a, T> {
     }
 
     /// The weighted loss of some rows, where their errors are counts.
-    fn lost(&self, rows: &[usize], solved: &[Solved]) -> f64 {
-        let lost =
-            |i: usize| row_lost(self.linear.loss, self.is_classes, self.targets_of(i), &scores_of(solved, i));
-        rows.iter().map(|&i| self.held.weights[i] * lost(i)).sum()
+    fn validation_loss(&self, rows: &[usize], solved: &[Solved]) -> f64 {
+        let loss =
+            |i: usize| row_loss(self.linear.loss, self.is_classes, self.targets_of(i), &scores_of(solved, i));
+        rows.iter().map(|&i| self.held.weights[i] * loss(i)).sum()
     }
 
     /// The same at the best constant score.
-    fn constant_lost<'r>(&self, rows: impl Iterator<Item = &'r usize>) -> f64 {
+    fn baseline_loss<'r>(&self, rows: impl Iterator<Item = &'r usize>) -> f64 {
         // One output is for the second of two classes.
         let mut classes = vec![0.0; if self.is_classes { self.outputs.max(2) } else { 0 }];
         if self.is_classes {
             rows.for_each(|&i| classes[self.held.class(i)] += self.held.weights[i]);
         }
-        constant_lost(self.linear.loss, &classes)
+        baseline_loss(self.linear.loss, &classes)
     }
 
     fn targets_of(&self, i: usize) -> &[f64] {

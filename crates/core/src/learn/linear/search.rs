@@ -1,6 +1,7 @@
 //! λ by cross-validation errors, from the largest to smaller ones.
 //!
-//! The λ with the least error, and of equals the largest, by the rule of `learn/lambda.rs`. The search ends after two λ in a row that did worse than the best.
+//! The λ with the least error, and of equals the largest, by the rule of `learn/lambda.rs`. The
+//! search ends after two λ in a row that did worse than the best.
 
 use crate::learn::{CurvePoint, lambda};
 use crate::loss::{Pointwise, softmax};
@@ -17,9 +18,9 @@ const RISES: usize = 2;
 pub(super) struct Search {
     curve: Vec<CurvePoint>,
     /// The validation loss of each, where errors are counts.
-    lost: Vec<f64>,
+    validation_loss: Vec<f64>,
     /// The validation loss of the best constant score.
-    constant: f64,
+    baseline: f64,
     rises: usize,
 }
 
@@ -35,15 +36,15 @@ pub(super) fn usual(unit: f64) -> f64 {
 
 impl Search {
     /// With the validation loss of the best constant score.
-    pub(super) fn new(constant: f64) -> Search {
-        Search { curve: Vec::new(), lost: Vec::new(), constant, rises: 0 }
+    pub(super) fn new(baseline: f64) -> Search {
+        Search { curve: Vec::new(), validation_loss: Vec::new(), baseline, rises: 0 }
     }
 
     /// Notes an error; says whether smaller λ are worth a try.
-    pub(super) fn push(&mut self, lambda: f64, error: f64, lost: f64) -> bool {
+    pub(super) fn push(&mut self, lambda: f64, error: f64, validation_loss: f64) -> bool {
         self.rises = if error > self.least() { self.rises + 1 } else { 0 };
         self.curve.push(CurvePoint { lambda, error });
-        self.lost.push(lost);
+        self.validation_loss.push(validation_loss);
         self.rises < RISES
     }
 
@@ -53,7 +54,7 @@ impl Search {
 
     /// The place of the best, counted from the largest λ.
     pub(super) fn best(&self) -> Option<usize> {
-        lambda::strongest_of_counts(&self.curve, &self.lost, self.constant)
+        lambda::strongest_of_counts(&self.curve, &self.validation_loss, self.baseline)
     }
 
     /// From the smallest λ on.
@@ -90,7 +91,7 @@ fn counts_classes(loss: Loss, is_classes: bool) -> bool {
 }
 
 /// The loss of a row, where its error is a count: it decides between equal counts.
-pub(super) fn row_lost(loss: Loss, is_classes: bool, y: &[f64], s: &[f64]) -> f64 {
+pub(super) fn row_loss(loss: Loss, is_classes: bool, y: &[f64], s: &[f64]) -> f64 {
     if !counts_classes(loss, is_classes) {
         return 0.0;
     }
@@ -98,9 +99,10 @@ pub(super) fn row_lost(loss: Loss, is_classes: bool, y: &[f64], s: &[f64]) -> f6
     y.iter().zip(s).map(|(y, s)| pointwise.value(*y, *s)).sum()
 }
 
-/// The loss of rows at the best constant score of each machine, by the weights of classes. With p the share of a machine's class:
-/// 2·min(p, 1 − p) a row for the hinge, 4p(1 − p) for the squared hinge and the squared error of ±1, p(1 − p) for the squared error of 0 and 1.
-pub(super) fn constant_lost(loss: Loss, classes: &[f64]) -> f64 {
+/// The loss of rows at the best constant score of each machine, by the weights of classes. With p
+/// the share of a machine's class: 2·min(p, 1 − p) a row for the hinge, 4p(1 − p) for the squared
+/// hinge and the squared error of ±1, p(1 − p) for the squared error of 0 and 1.
+pub(super) fn baseline_loss(loss: Loss, classes: &[f64]) -> f64 {
     let all: f64 = classes.iter().sum();
     let variance = |inside: f64| inside * (1.0 - inside / all.max(f64::MIN_POSITIVE));
     let lost = |&inside: &f64| match loss {
@@ -147,9 +149,9 @@ mod tests {
             let least = |inside: f64, outside: f64| {
                 (-100..=100).map(|s| at(f64::from(s) / 100.0, inside, outside)).fold(f64::INFINITY, f64::min)
             };
-            assert!((constant_lost(loss, &[3.0, 1.0]) - least(1.0, 3.0)).abs() < 1e-9);
+            assert!((baseline_loss(loss, &[3.0, 1.0]) - least(1.0, 3.0)).abs() < 1e-9);
             let three = least(3.0, 5.0) + least(1.0, 7.0) + least(4.0, 4.0);
-            assert!((constant_lost(loss, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
+            assert!((baseline_loss(loss, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
         }
         // Squared errors about the mean: of ±1 for two classes, of 0 and 1 for each of several.
         let about_the_mean = |inside: f64, outside: f64, low: f64| {
@@ -157,10 +159,10 @@ mod tests {
             inside * (1.0 - mean).powi(2) + outside * (low - mean).powi(2)
         };
         let two = about_the_mean(1.0, 3.0, -1.0);
-        assert!((constant_lost(Loss::Squares, &[3.0, 1.0]) - two).abs() < 1e-9);
+        assert!((baseline_loss(Loss::Squares, &[3.0, 1.0]) - two).abs() < 1e-9);
         let three: f64 =
             [(3.0, 5.0), (1.0, 7.0), (4.0, 4.0)].map(|(a, b)| about_the_mean(a, b, 0.0)).iter().sum();
-        assert!((constant_lost(Loss::Squares, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
+        assert!((baseline_loss(Loss::Squares, &[3.0, 1.0, 4.0]) - three).abs() < 1e-9);
     }
 
     #[test]

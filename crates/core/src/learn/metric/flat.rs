@@ -72,7 +72,7 @@ impl Flat {
     fn project(&self, engine: &Engine, rows: &Rows<'_, f64>) -> Result<Option<Matrix<f64>>> {
         let d = self.columns.len();
         // In deviations, so that columns of any size are alike; the direction of x is that of its deviations, divided by them.
-        let (values, vectors) = symmetric_eigen(engine, &self.correlations(engine, rows))?;
+        let (values, vectors) = symmetric_eigen(engine, self.correlations(engine, rows), &|_| Ok(()))?;
         let in_columns = |u: &[f64]| -> Vec<f64> {
             let each = u.iter().zip(&self.columns);
             each.map(|(u, (_, deviation))| if *deviation > 0.0 { u / deviation } else { 0.0 }).collect()

@@ -89,9 +89,9 @@ pub enum FileError {
         /// As computed.
         found: String,
     },
-    /// The seed gives other frequencies here than where the model was made.
+    /// The map that the seed and the kernel give here is not the one that the model was made with.
     #[error(
-        "expected a map with fingerprint {expected}, this machine makes {found}: predictions would differ"
+        "expected a map with fingerprint {expected:?}, this build makes {found:?}: predictions would differ; fit the model again"
     )]
     Fingerprint {
         /// As stored.

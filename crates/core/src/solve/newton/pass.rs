@@ -194,14 +194,12 @@ impl<'a, T: Scalar> Passes<'a, T> {
         let (columns, count) = (all.columns(), directions.len());
         let product_of = |i: u32, d: &[f64]| {
             let (places, entries) = all.row(i as usize);
-            {
-                let sum: f64 = if d.is_empty() {
-                    0.0
-                } else {
-                    places.iter().zip(entries).map(|(&j, z)| z.to_f64() * d[j as usize]).sum()
-                };
-                sum + d.get(columns).copied().unwrap_or(0.0)
-            }
+            let sum: f64 = if d.is_empty() {
+                0.0
+            } else {
+                places.iter().zip(entries).map(|(&j, z)| z.to_f64() * d[j as usize]).sum()
+            };
+            sum + d.get(columns).copied().unwrap_or(0.0)
         };
         let mut reach = vec![0.0; rows.len() * count];
         self.engine.for_each_chunk(&mut reach, PIECE * count, &|piece, reach| {

@@ -35,7 +35,7 @@ pub(crate) trait Operator {
     /// s − S·v of some outputs and vectors, from the rows.
     fn fresh(&mut self, of: &[(usize, &[f64])]) -> Result<Vectors>;
 
-    /// What all is computed on.
+    /// The engine that products run on.
     fn engine(&self) -> &Engine;
 }
 

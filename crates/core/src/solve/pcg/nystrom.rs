@@ -46,13 +46,13 @@ impl Nystrom {
     }
 
     /// Goes on to rank r, by one pass over the rows.
-    pub(crate) fn grow(&mut self, engine: &Engine, operator: &mut dyn Operator, rank: usize) -> Result<()> {
+    pub(crate) fn grow(&mut self, operator: &mut dyn Operator, rank: usize) -> Result<()> {
         let known = self.rank();
-        let more = engine.map(rank.saturating_sub(known), &|k| self.test(known + k));
+        let more = operator.engine().map(rank.saturating_sub(known), &|k| self.test(known + k));
         let directions: Vec<&[f64]> = more.iter().map(Vec::as_slice).collect();
         self.images.extend(operator.apply(&directions)?);
         drop(more);
-        self.decompose(engine)
+        self.decompose(operator.engine())
     }
 
     /// Column k of Ω.
@@ -73,7 +73,7 @@ impl Nystrom {
             0.5 * (here + there)
         };
         let core = symmetric(engine, rank, &entry);
-        let (values, vectors) = symmetric_eigen(engine, &core)?;
+        let (values, vectors) = symmetric_eigen(engine, core, &|_| Ok(()))?;
         let least = values.first().map_or(0.0, |top| top * f64::EPSILON * rank as f64);
         let kept = values.iter().take_while(|&&value| value > least).count();
         if kept == 0 {
@@ -87,7 +87,7 @@ impl Nystrom {
         let half = combine(engine, &weights, &shifted, size);
         drop(tests);
         let square = symmetric(engine, kept, &|i, j| dot(&half[i], &half[j]));
-        let (values, vectors) = symmetric_eigen(engine, &square)?;
+        let (values, vectors) = symmetric_eigen(engine, square, &|_| Ok(()))?;
         let least = values.first().map_or(0.0, |top| top * 1e-12);
         let kept = values.iter().take_while(|&&value| value > least).count();
         let weights = Matrix::from_fn(kept, half.len(), |k, j| vectors.row(k)[j] / values[k].sqrt());
