@@ -8,6 +8,8 @@ DATA ?= ../shared/data
 export PYO3_PYTHON := $(CURDIR)/$(VENV)/bin/python
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 
+# Stages use both processors and each other's results: one after the other.
+.NOTPARALLEL:
 .PHONY: setup browser demo test test-full lint rust isa wheel checked-wheel symbols python bench counts
 
 setup: $(VENV)/ready browser
@@ -32,6 +34,7 @@ test: setup lint rust isa symbols python
 
 lint: $(VENV)/ready
 	$(STAGE) format cargo fmt --all --check
+	$(STAGE) features .ci/features
 	$(STAGE) clippy cargo clippy --workspace --all-targets -- -D warnings
 
 # Tests side by side by cargo-nextest where it is installed. Examples are tests of the suite. `isa_tests`: what depends on the instruction
@@ -59,6 +62,7 @@ isa: rust
 test-full: test
 	sets=$$($(other_sets)) || exit 1; for isa in $$sets; do BOCHNER_ISA=$$isa $(STAGE) all-$$isa $(all_tests) || exit 1; done
 	$(STAGE) long cargo test --workspace --tests -q -- --ignored
+	$(STAGE) pytest-long $(VENV)/bin/python -m pytest -q -n 2 -m slow python/tests
 
 INSTALL := env PATH="$(CURDIR)/$(VENV)/bin:$$PATH" pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-build-isolation ./python
 
@@ -70,7 +74,7 @@ checked-wheel: $(VENV)/ready
 	$(STAGE) checked-wheel $(INSTALL) --config-settings=build-args="--profile dev --strip false"
 
 # Fails if a caller has compiled its own copy of a loop of simd or of a generic function of core.
-symbols: checked-wheel
+symbols: rust checked-wheel
 	$(STAGE) symbols .ci/symbols $(BUILT)
 
 python: checked-wheel

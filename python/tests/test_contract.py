@@ -39,7 +39,8 @@ def name(estimator):
     return type(estimator).__name__
 
 
-# What a default fit searches for, fixed: each check fits many times. `test_default_learners_conform` leaves it open.
+# What a default fit searches for, fixed: each check fits many times. `test_default_learners_conform` leaves it open
+# for some checks; with everything open, all of them run in `make test-full`.
 FIXED = {"kernel": "gaussian(sigma=2)", "n_components": 64, "metric": "none", "regularization": 1e-3}
 
 
@@ -107,6 +108,12 @@ def test_default_learners_conform(estimator):
     train = "check_classifiers_train" if isinstance(estimator, KernelClassifier) else "check_regressors_train"
     for check in ["check_fit_idempotent", "check_methods_sample_order_invariance", "check_fit2d_1feature", "check_estimators_pickle", train]:
         getattr(estimator_checks, check)(name(estimator), clone(estimator))
+
+
+@pytest.mark.slow
+@parametrize_with_checks([KernelRegressor(), KernelRegressor(method="landmarks"), KernelClassifier(), KernelClassifier(loss="squared_hinge")])
+def test_conformance_of_defaults(estimator, check):
+    check(estimator)
 
 
 # Checks of the same suite that scikit-learn runs on its own estimators only.

@@ -12,6 +12,7 @@ mod linalg;
 mod shim;
 pub(crate) use shim::*;
 
+use std::sync::Mutex;
 use std::time::Instant;
 
 fn normal(n: usize, m: usize, seed: u64) -> Matrix<f64> {
@@ -42,8 +43,30 @@ fn versus<A, B>(name: &str, rounds: usize, mut ours: impl FnMut() -> A, mut thei
         b.push(time(1, &mut theirs));
         a.push(time(1, &mut ours));
     }
-    let (a, b) = (median(a), median(b));
-    println!("{name:<28} ours {:>8.2} ms, faer {:>8.2} ms, ratio {:.2}", 1e3 * a, 1e3 * b, a / b);
+    report(name, median(a), median(b));
+}
+
+/// Seconds of both, by threads and name, for the table at the end.
+static MEASURED: Mutex<Vec<(String, f64, f64)>> = Mutex::new(Vec::new());
+
+fn report(name: &str, ours: f64, faer: f64) {
+    println!("{name:<28} ours {:>8.2} ms, faer {:>8.2} ms, ratio {:.2}", 1e3 * ours, 1e3 * faer, ours / faer);
+    MEASURED.lock().unwrap().push((name.to_owned(), ours, faer));
+}
+
+/// The table of bench/results/linalg.md.
+fn table() {
+    let measured = MEASURED.lock().unwrap();
+    println!("| | ours, 1 thread | faer | ratio | ours, 2 threads | faer | ratio |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for (name, ours, faer) in measured.iter().filter(|(name, ..)| name.starts_with("1 ")) {
+        let name = &name[2..];
+        let Some((_, two, two_faer)) = measured.iter().find(|(other, ..)| *other == format!("2 {name}")) else {
+            continue;
+        };
+        let cells = |a: f64, b: f64| format!("{:.2} | {:.2} | {:.2}", 1e3 * a, 1e3 * b, a / b);
+        println!("| {name} | {} | {} |", cells(*ours, *faer), cells(*two, *two_faer));
+    }
 }
 
 fn suite(threads: usize) {
@@ -52,7 +75,7 @@ fn suite(threads: usize) {
     let (a, b) = (normal(n, n, 1), normal(n, n, 2));
     let mut s = faer_way::multiply(&a, &Matrix::from_fn(n, n, |i, j| a.row(j)[i]));
     (0..n).for_each(|i| s.row_mut(i)[i] += 0.5);
-    versus(&format!("{threads} multiply"), 9, || linalg::multiply(engine, &a, &b), || faer_way::multiply(&a, &b));
+    versus(&format!("{threads} A·B"), 9, || linalg::multiply(engine, &a, &b), || faer_way::multiply(&a, &b));
     let (mut one, mut two) = (None, None);
     let mut copies = (0..22).map(|_| s.clone()).collect::<Vec<_>>();
     let mut next = || copies.pop().unwrap();
@@ -66,14 +89,7 @@ fn suite(threads: usize) {
         one = Some(linalg::Cholesky::new(engine, d, &|_| Ok(())).unwrap());
         x.push(t.elapsed().as_secs_f64());
     }
-    let (x, y) = (median(x), median(y));
-    println!(
-        "{:<28} ours {:>8.2} ms, faer {:>8.2} ms, ratio {:.2}",
-        format!("{threads} cholesky"),
-        1e3 * x,
-        1e3 * y,
-        x / y
-    );
+    report(&format!("{threads} Cholesky"), median(x), median(y));
     let (one, two) = (one.unwrap(), two.unwrap());
     drop(copies);
     for columns in [1, 2, 4, 8, 12, 32, 128, 2048] {
@@ -112,7 +128,7 @@ fn suite(threads: usize) {
     }
     let mut c = s.clone();
     versus(
-        &format!("{threads} square"),
+        &format!("{threads} C − AᵀA, 128 rows"),
         7,
         || linalg::subtract_square(engine, &mut c, &a.as_slice()[..128 * n], 128, 0),
         {
@@ -122,19 +138,19 @@ fn suite(threads: usize) {
         },
     );
     versus(
-        &format!("{threads} trace"),
+        &format!("{threads} tr A⁻¹"),
         5,
         || one.trace_of_inverse(engine, &|_| Ok(())),
         || two.trace_of_inverse(&|_| Ok(())),
     );
     versus(
-        &format!("{threads} lower inverse"),
+        &format!("{threads} L⁻¹"),
         5,
         || linalg::lower_inverse(engine, &s, &|_| Ok(())),
         || faer_way::lower_inverse(&s, &|_| Ok(())),
     );
     versus(
-        &format!("{threads} band"),
+        &format!("{threads} band form"),
         3,
         || linalg::Band::new(engine, s.clone(), &|_| Ok(())),
         || faer_way::Band::new(s.clone(), &|_| Ok(())),
@@ -168,7 +184,7 @@ fn suite(threads: usize) {
         versus(
             &format!("{threads} eigenvectors of {n}"),
             if n > 1000 { 3 } else { 9 },
-            || linalg::symmetric_eigen(engine, &s),
+            || linalg::symmetric_eigen(engine, s.clone(), &|_| Ok(())),
             || faer_way::symmetric_eigen(&s),
         );
     }
@@ -184,7 +200,7 @@ fn count(job: &str, ours: bool, n: usize) {
             let b = normal(n, n, 1);
             let s = Matrix::from_fn(n, n, |i, j| b.row(i)[j] + b.row(j)[i]);
             let (values, v) =
-                if ours { linalg::symmetric_eigen(engine, &s) } else { faer_way::symmetric_eigen(&s) }.unwrap();
+                if ours { linalg::symmetric_eigen(engine, s.clone(), &|_| Ok(())) } else { faer_way::symmetric_eigen(&s) }.unwrap();
             let (images, transposed) = (linalg::multiply(engine, &v, &s), Matrix::from_fn(n, n, |i, j| v.row(j)[i]));
             let overlaps = linalg::multiply(engine, &v, &transposed);
             let unit = n as f64 * f64::EPSILON;
@@ -202,7 +218,7 @@ fn count(job: &str, ours: bool, n: usize) {
         ("multiply", false) => drop(faer_way::multiply(&a, &a)),
         ("cholesky", true) => drop(linalg::Cholesky::new(engine, a, &|_| Ok(()))),
         ("cholesky", false) => drop(faer_way::Cholesky::new(a, &|_| Ok(()))),
-        ("eigen", true) => drop(linalg::symmetric_eigen(engine, &a)),
+        ("eigen", true) => drop(linalg::symmetric_eigen(engine, a.clone(), &|_| Ok(()))),
         ("eigen", false) => drop(faer_way::symmetric_eigen(&a)),
         _ => {}
     }
@@ -240,4 +256,5 @@ fn main() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| suite(threads));
     }
+    table();
 }

@@ -15,6 +15,13 @@ pub enum Error {
         /// Which.
         what: &'static str,
     },
+    /// Iterations that did not end.
+    NotConverged {
+        /// Of what.
+        what: &'static str,
+        /// How many were made.
+        iterations: usize,
+    },
     /// Stopped by the caller.
     Interrupted,
 }

@@ -57,6 +57,7 @@ pub mod sweep;
 pub mod table;
 pub mod whole;
 
+pub use bochner_simd::Isa;
 pub use certify::Certificate;
 #[doc(hidden)]
 pub use compiled::compiled;

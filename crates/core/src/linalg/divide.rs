@@ -13,6 +13,7 @@ use bochner_simd::{loewner_factors, rotate, secular_differences, secular_vector}
 
 use super::product::{add_product, operand, share};
 use super::secular::{Secular, Zero};
+use crate::engine::Check;
 use crate::{Engine, Error, Matrix, Result};
 
 /// Sizes that are not divided.
@@ -24,9 +25,23 @@ const SHARE: usize = 32;
 /// Off-diagonal entries below this are negligible, the largest of the whole matrix being about one.
 const NEGLIGIBLE: f64 = 1e-290;
 
+/// Rows of a product after which the caller is asked whether to go on.
+const STRIP: usize = 512;
+
+/// The part of the time that is over when two halves remain to be merged: Σ (n/2ⁱ)³·2ⁱ over i ≥ 1,
+/// of the sum over i ≥ 0.
+const HALVES: f64 = 0.25;
+
 /// Replaces d by the eigenvalues, ascending, and zeros `u` by the eigenvectors, one in each row, of
 /// the tridiagonal matrix with diagonal `d` and off-diagonal `e`, which is overwritten.
-pub(super) fn divide(engine: &Engine, d: &mut [f64], e: &mut [f64], u: Vec<&mut [f64]>) -> Result<()> {
+pub(super) fn divide(
+    engine: &Engine,
+    d: &mut [f64],
+    e: &mut [f64],
+    u: Vec<&mut [f64]>,
+    check: Check<'_>,
+) -> Result<()> {
+    check(0.0)?;
     let n = d.len();
     if n <= LEAF {
         return leaf(engine, d, e, u);
@@ -44,12 +59,11 @@ pub(super) fn divide(engine: &Engine, d: &mut [f64], e: &mut [f64], u: Vec<&mut 
         let bottom = bottom.iter_mut().map(|row| &mut row[middle..]).collect();
         let mut halves = [(first, left, Some(top), Ok(())), (second, right, Some(bottom), Ok(()))];
         engine.for_each_mut(&mut halves, &|_, (d, e, u, done)| {
-            *done = divide(engine, d, e, u.take().unwrap_or_default());
+            *done = divide(engine, d, e, u.take().unwrap_or_default(), &|_| check(0.0));
         });
         halves.into_iter().try_for_each(|(.., done)| done)?;
     }
-    merge(engine, d, coupling, middle, u);
-    Ok(())
+    merge(engine, d, coupling, middle, u, &|part| check(HALVES + (1.0 - HALVES) * part))
 }
 
 /// Where the entries of a vector are that are not zero.
@@ -68,7 +82,14 @@ struct Deflated {
 }
 
 /// From the eigenvectors of both halves to those of the whole.
-fn merge(engine: &Engine, d: &mut [f64], coupling: f64, middle: usize, mut u: Vec<&mut [f64]>) {
+fn merge(
+    engine: &Engine,
+    d: &mut [f64],
+    coupling: f64,
+    middle: usize,
+    mut u: Vec<&mut [f64]>,
+    check: Check<'_>,
+) -> Result<()> {
     let n = d.len();
     let scale = std::f64::consts::FRAC_1_SQRT_2; // both parts of z have length one
     let sign = 1f64.copysign(coupling);
@@ -79,6 +100,7 @@ fn merge(engine: &Engine, d: &mut [f64], coupling: f64, middle: usize, mut u: Ve
     let poles: Vec<f64> = kept.iter().map(|&i| d[i]).collect();
     let weights: Vec<f64> = kept.iter().map(|&i| z[i]).collect();
     let (found, vectors) = rank_one(engine, &Secular { isa: engine.isa(), d: &poles, z: &weights, rho });
+    check(0.0)?;
 
     // The rows of both sides of the products: what is zero in a half is left out there.
     let side =
@@ -102,8 +124,8 @@ fn merge(engine: &Engine, d: &mut [f64], coupling: f64, middle: usize, mut u: Ve
             row.copy_from_slice(old_known.row(from - found.len()));
         }
     }
-    multiply(engine, &vectors, &first, &old_first, left);
-    multiply(engine, &vectors, &second, &old_second, right);
+    multiply(engine, &vectors, &first, &old_first, left, &|part| check(0.5 * part))?;
+    multiply(engine, &vectors, &second, &old_second, right, &|part| check(0.5 + 0.5 * part))
 }
 
 /// Rows ← (some columns of the vectors)·(old rows), each with the number of its vector.
@@ -113,10 +135,18 @@ fn multiply(
     columns: &[usize],
     old: &Matrix<f64>,
     mut to: Vec<(usize, &mut [f64])>,
-) {
+    check: Check<'_>,
+) -> Result<()> {
     to.sort_by_key(|&(from, _)| from);
     let chosen = Matrix::from_fn(vectors.rows(), columns.len(), |j, p| vectors.row(j)[columns[p]]);
-    add_product(engine, 1.0, operand(&chosen), operand(old), to.into_iter().map(|(_, row)| row).collect());
+    let mut to: Vec<&mut [f64]> = to.into_iter().map(|(_, row)| row).collect();
+    for (strip, to) in to.chunks_mut(STRIP).enumerate() {
+        let start = strip * STRIP;
+        let chosen = operand(&chosen).part(start..start + to.len(), 0..columns.len());
+        add_product(engine, 1.0, chosen, operand(old), to.iter_mut().map(|row| &mut **row).collect());
+        check((start + to.len()) as f64 / vectors.rows() as f64)?;
+    }
+    Ok(())
 }
 
 /// Takes out what is an eigenvector already. Poles that are kept are ascending.
@@ -299,7 +329,7 @@ mod tests {
     fn eigen(engine: &Engine, d: &[f64], e: &[f64]) -> (Vec<f64>, Matrix<f64>) {
         let n = d.len();
         let (mut d, mut e, mut u) = (d.to_vec(), e.to_vec(), Matrix::zeros(n, n));
-        divide(engine, &mut d, &mut e, rows(u.as_mut_slice(), n)).unwrap();
+        divide(engine, &mut d, &mut e, rows(u.as_mut_slice(), n), &|_| Ok(())).unwrap();
         (d, u)
     }
 

@@ -37,7 +37,8 @@ pub(crate) fn symmetric_eigen(
     // Shares of the time, roughly.
     let mut form = Tridiagonal::new(engine, matrix, &|part| check(0.6 * part))?;
     let mut vectors = Matrix::zeros(n, n);
-    divide(engine, &mut form.diagonal, &mut form.off_diagonal, rows(vectors.as_mut_slice(), n))?;
+    let (d, e) = (&mut form.diagonal, &mut form.off_diagonal);
+    divide(engine, d, e, rows(vectors.as_mut_slice(), n), &|part| check(0.6 + 0.2 * part))?;
     form.rotate_back(engine, &mut vectors, &|part| check(0.8 + 0.2 * part))?;
     let values: Vec<f64> = form.diagonal.iter().rev().map(|value| value * unit).collect();
     if values.iter().any(|value| !value.is_finite()) {
@@ -224,10 +225,17 @@ mod tests {
         let parts = parts.into_inner().unwrap();
         assert!(parts.len() > 10 && parts.windows(2).all(|w| w[0] <= w[1]), "{parts:?}");
         assert!((0.0..=1.0).contains(&parts[0]) && (0.0..=1.0).contains(&parts[parts.len() - 1]));
-        for last in [0.1, 0.9] {
-            let stop = |part: f64| if part > last { Err(Error::Interrupted) } else { Ok(()) };
+        // In the tridiagonal form, in either half, in the last merge, on the way back.
+        for last in [0.1, 0.59, 0.7, 0.9] {
+            let asked = Mutex::new(0f64);
+            let stop = |part: f64| {
+                *asked.lock().unwrap() = part;
+                if part > last { Err(Error::Interrupted) } else { Ok(()) }
+            };
             let found = symmetric_eigen(&Engine::default(), symmetric(300, 1), &stop);
             assert!(matches!(found, Err(Error::Interrupted)));
+            let stopped = asked.into_inner().unwrap();
+            assert!(stopped <= last + 0.2, "asked to stop after {last}, it went on to {stopped}");
         }
     }
 }

@@ -257,8 +257,8 @@ impl Binning {
         parts
     }
 
-    /// The feature and the sign of a cell of grid g; none if it was empty.
-    #[inline]
+    /// The feature and the sign of a cell of grid g; none if it was empty. In the innermost loop.
+    #[inline(always)]
     fn feature(&self, g: usize, hash: u32) -> Option<(u32, bool)> {
         match &self.names {
             Names::Fitted(lookup) => lookup.find(g, hash).map(|feature| (feature, true)),

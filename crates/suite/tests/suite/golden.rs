@@ -1,13 +1,14 @@
 //! Stored values and stored files: what must not change by accident.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bochner::encode::{Form, Sequence, Stretch};
 use bochner::learn::{MetricPath, MetricStep};
 use bochner::table::TextColumn;
 use bochner::{
-    Arrays, Auto, Engine, FourierForm, FrequencyDraw, Kernel, KernelChoice, LabelKind, Labels, Lambda,
-    MapSpec, Matrix, Method, MetricChoice, Model, Ridge, Rows, Target,
+    Arrays, Auto, Backend, Engine, EngineSpec, FourierForm, FrequencyDraw, Isa, Kernel, KernelChoice,
+    LabelKind, Labels, Lambda, MapSpec, Matrix, Method, MetricChoice, Model, Ridge, Rows, Target,
 };
 use bochner_testkit::{Absolute, assert_close, classification, normals};
 use serde::Deserialize;
@@ -141,11 +142,7 @@ fn kernel_values_are_those_of_an_independent_script() {
 fn model_files_of_every_version_still_predict_the_same() {
     for name in ["fourier", "landmarks", "diagonal", "full", "leading", "added", "bilinear"] {
         let [file, values] = ["bochner", "json"].map(|kind| golden(&format!("model-v1-{name}.{kind}")));
-        let (x, classes) = classification(50, 4, 3, 31);
-        let x = match name {
-            "leading" => Matrix::new(300, 64, normals(300, 64, 32)).unwrap(),
-            _ => Matrix::new(50, 4, x).unwrap(),
-        };
+        let (x, (_, classes)) = (rows_of(name), classification(50, 4, 3, 31));
         if std::env::var_os("BOCHNER_WRITE_GOLDEN").is_some() && !file.exists() {
             let model = match name {
                 "fourier" => write(&x, &classes, MapSpec::auto(Kernel::gaussian(2.0))),
@@ -164,6 +161,48 @@ fn model_files_of_every_version_still_predict_the_same() {
         let outputs = model.decide(&Engine::default(), Rows::from(&x)).unwrap();
         // Another instruction set may round differently.
         assert_close(outputs.as_slice(), &expected, Absolute(1e-9));
+    }
+}
+
+/// The bits that the build before loops were compiled once (942d66f) predicted on each instruction
+/// set, in both precisions: FNV-1a of the outputs' bytes.
+#[test]
+fn model_files_predict_the_same_bits_as_an_earlier_build() {
+    type Hashes = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
+    let text = std::fs::read_to_string(golden("model-v1-bits.json")).unwrap();
+    let expected: Hashes = serde_json::from_str(&text).unwrap();
+    let hash = |outputs: &Matrix<f64>| {
+        let bytes = outputs.as_slice().iter().flat_map(|x| x.to_le_bytes());
+        let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        format!("{:016x}", bytes.fold(0xcbf2_9ce4_8422_2325, fnv))
+    };
+    let mut compared = 0;
+    for isa in Isa::available() {
+        let Some(models) = expected.get(isa.name()) else { continue };
+        let engine = EngineSpec { backend: Backend::Cpu(isa), ..EngineSpec::default() }.build();
+        for (name, hashes) in models {
+            let model = Model::load(golden(&format!("model-v1-{name}.bochner"))).unwrap();
+            let double = rows_of(name);
+            let single: Vec<f32> = double.as_slice().iter().map(|&x| x as f32).collect();
+            let single = Matrix::new(double.rows(), double.columns(), single).unwrap();
+            let found = [
+                ("double", model.decide(&engine, Rows::from(&double)).unwrap()),
+                ("single", model.decide(&engine, Rows::from(&single)).unwrap()),
+            ];
+            for (precision, outputs) in found {
+                assert_eq!(hash(&outputs), hashes[precision], "{name}, {precision}, {}", isa.name());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 12, "portable code runs everywhere");
+}
+
+/// The rows of a golden model.
+fn rows_of(name: &str) -> Matrix<f64> {
+    match name {
+        "leading" => Matrix::new(300, 64, normals(300, 64, 32)).unwrap(),
+        _ => Matrix::new(50, 4, classification(50, 4, 3, 31).0).unwrap(),
     }
 }
 
