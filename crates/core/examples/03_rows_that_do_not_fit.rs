@@ -58,7 +58,7 @@ impl Batches for Position {
         self.targets = Matrix::from_fn(count, 1, |i, _| f64::from(self.rows.row(i)[0] * self.rows.row(i)[1]));
         self.at += count as u64;
         let rows = AnyRows::F32(Rows::from(&self.rows));
-        Ok(Some(Batch { rows, content: rows, targets: self.targets.view(), weights: None, first_row }))
+        Ok(Some(Batch::new(rows, self.targets.view(), first_row)))
     }
 
     fn fraction(&self) -> Option<f64> {

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
-use bochner::encode::{Grams, Sequence, TableRows};
+use bochner::encode::{Grams, Sequence, TableProfile, TableRows};
 use bochner::random::{Draws, Stream};
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, TextColumn};
 use bochner::{Auto, Engine, KernelChoice, LabelKind, Labels, Result};
@@ -50,7 +50,7 @@ impl TableSource for Genes {
         &self.columns
     }
 
-    fn open(&self) -> Result<Box<dyn TableReader + '_>> {
+    fn open<'a>(&'a self, _: &'a Engine) -> Result<Box<dyn TableReader + 'a>> {
         Ok(Box::new(Reader(Some(&self.table))))
     }
 }
@@ -71,7 +71,8 @@ impl TableReader for Reader<'_> {
 fn error(engine: &Engine, kernel: &str, train: &Genes, test: &Genes) -> Result<f64> {
     let auto = Auto { kernel: KernelChoice::Given(kernel.parse()?), features: Some(1024), ..Auto::default() };
     // The encoder's columns, and the kernel of its rows: spectrum(k=6)[dna] has become linear.
-    let (auto, columns) = auto.inputs(&train.columns, &["kind"], &[])?;
+    let (auto, inputs) = auto.inputs(&TableProfile::of(train), &["kind"], &[])?;
+    let columns = inputs.columns;
     let labels = Labels::new(LabelKind::Text, vec!["none".to_owned(), "site".to_owned()]);
     let rows = TableRows::new(engine, train, columns.clone(), "kind", Some(labels), Some(ROWS as u64))?;
     let model = auto.fit(engine, &rows)?.with_names(columns, "kind")?;

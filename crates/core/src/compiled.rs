@@ -56,6 +56,7 @@ macro_rules! compile {
         black_box(Rows::<$T>::chosen as fn(_, _) -> _);
         black_box(Rows::<$T>::check_finite as fn(_, _) -> _);
         black_box(Rows::<$T>::densify as fn(_, _, _));
+        black_box(Csr::<$T>::append as fn(_, _));
     )*};
 }
 

@@ -9,7 +9,9 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::matrix::with_rows;
 use crate::random::Stream;
+use crate::source::Batch;
 use crate::{Engine, Rows, Scalar};
 
 /// Hashes rows, keeping its buffer.
@@ -50,6 +52,21 @@ impl ContentHash {
         };
         xxh3_64_with_seed(self.entries[..count].as_flattened(), self.seed)
     }
+
+    /// Whether the hash of a key lies in the first `share` of all.
+    pub(crate) fn is_below(&self, key: u64, share: f64) -> bool {
+        is_below(self.of_key(key), share)
+    }
+
+    /// The fold of a key.
+    pub(crate) fn fold_of_key(&self, key: u64, count: usize) -> usize {
+        fold_of(self.of_key(key), count)
+    }
+
+    /// The hash of a row by the key of its content, or of its group.
+    pub(crate) fn of_key(&self, key: u64) -> u64 {
+        xxh3_64_with_seed(&key.to_le_bytes(), self.seed)
+    }
 }
 
 fn entry<T: Scalar>(j: u32, x: T) -> [u8; 12] {
@@ -59,8 +76,29 @@ fn entry<T: Scalar>(j: u32, x: T) -> [u8; 12] {
     bytes
 }
 
+/// The hashes of all rows of a batch, by the keys of their content where it has them.
+pub(crate) fn hashes(engine: &Engine, hash: &ContentHash, batch: &Batch<'_>) -> Vec<u64> {
+    match batch.keys {
+        Some(keys) => keys.iter().map(|&key| hash.of_key(key)).collect(),
+        None => with_rows!(batch.content, rows => hashes_of_rows(engine, hash, &rows)),
+    }
+}
+
+/// The hashes by which rows are divided into folds: rows of one group have one.
+pub(crate) fn fold_hashes(engine: &Engine, hash: &ContentHash, batch: &Batch<'_>) -> Vec<u64> {
+    match batch.groups {
+        Some(groups) => groups.iter().map(|&group| hash.of_key(group)).collect(),
+        None => hashes(engine, hash, batch),
+    }
+}
+
+/// The folds of the rows of a batch.
+pub(crate) fn folds(engine: &Engine, hash: &ContentHash, batch: &Batch<'_>, count: usize) -> Vec<usize> {
+    fold_hashes(engine, hash, batch).into_iter().map(|hash| fold_of(hash, count)).collect()
+}
+
 /// The hashes of all rows.
-pub(crate) fn hashes<T: Scalar>(engine: &Engine, hash: &ContentHash, rows: &Rows<'_, T>) -> Vec<u64> {
+pub(crate) fn hashes_of_rows<T: Scalar>(engine: &Engine, hash: &ContentHash, rows: &Rows<'_, T>) -> Vec<u64> {
     /// Rows that share one memory to work in.
     const PIECE: usize = 64;
     let mut hashes = vec![0; rows.count()];
@@ -69,6 +107,11 @@ pub(crate) fn hashes<T: Scalar>(engine: &Engine, hash: &ContentHash, rows: &Rows
         out.iter_mut().enumerate().for_each(|(i, to)| *to = hash.of(rows, p * PIECE + i));
     });
     hashes
+}
+
+/// Whether a hash lies in the first `share` of all.
+pub(crate) fn is_below(hash: u64, share: f64) -> bool {
+    (hash as f64) < share * 2f64.powi(64)
 }
 
 /// A fold from a hash: the top bits, scaled to 0..count.

@@ -166,6 +166,13 @@ pub enum Error {
         found: Vec<String>,
     },
 
+    /// No row has a target.
+    #[error("expected a row with a target, found none in {rows}")]
+    NoTargets {
+        /// Rows that were read.
+        rows: u64,
+    },
+
     /// A column holds something else than what is asked of it.
     #[error("expected {expected} in column \"{name}\", found {found}; {instead}")]
     ColumnKind {

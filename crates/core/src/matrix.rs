@@ -210,7 +210,8 @@ impl<T: Scalar> Csr<T> {
     }
 
     /// Appends the rows of another with as many columns.
-    pub(crate) fn append(&mut self, other: &Csr<T>) {
+    #[inline(never)]
+    pub fn append(&mut self, other: &Csr<T>) {
         debug_assert_eq!(self.columns, other.columns);
         let before = self.indices.len();
         self.starts.extend(other.starts[1..].iter().map(|start| before + start));

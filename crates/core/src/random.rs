@@ -58,6 +58,8 @@ pub enum Stream {
     Guides = 17,
     /// Signs of column `index` in the test vectors of a sum of gradients.
     Slopes = 18,
+    /// Folds of the encoding of categories by the target (hash of a row's content, or of its group).
+    TargetFolds = 19,
 }
 
 /// The numbers of one (seed, stream, index), in order.

@@ -49,6 +49,10 @@ pub struct Batch<'a> {
     /// The same rows as they were before any scaling: choices depend on these, because a scaling depends on the order of rows in its
     /// last bits.
     pub content: AnyRows<'a>,
+    /// What identifies the content of each row, where that is not the row itself: of a table, a hash of its cells.
+    pub keys: Option<&'a [u64]>,
+    /// The group of each row, where rows have groups: those of one group are in one fold.
+    pub groups: Option<&'a [u64]>,
     /// One row of targets a row, all finite.
     pub targets: MatrixView<'a, f64>,
     /// One weight a row, finite and not negative; none means all one.
@@ -57,7 +61,12 @@ pub struct Batch<'a> {
     pub first_row: u64,
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
+    /// Rows as they are, all of weight one.
+    pub fn new(rows: AnyRows<'a>, targets: MatrixView<'a, f64>, first_row: u64) -> Self {
+        Batch { rows, content: rows, keys: None, groups: None, targets, weights: None, first_row }
+    }
+
     /// The weight of row i.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[i])
@@ -252,13 +261,8 @@ impl Batches for ArrayBatches<'_> {
             return Ok(None);
         }
         self.at = range.end;
-        Ok(Some(Batch {
-            rows: rows.slice(range.clone()),
-            content: rows.slice(range.clone()),
-            targets: targets.slice(range.clone()),
-            weights: weights.map(|weights| &weights[range.clone()]),
-            first_row: range.start as u64,
-        }))
+        let batch = Batch::new(rows.slice(range.clone()), targets.slice(range.clone()), range.start as u64);
+        Ok(Some(Batch { weights: weights.map(|weights| &weights[range]), ..batch }))
     }
 
     fn fraction(&self) -> Option<f64> {
@@ -291,6 +295,8 @@ pub(crate) fn check(engine: &Engine, batch: &Batch<'_>, source: &dyn Source) -> 
         ("columns of targets", columns, batch.targets.columns()),
         ("weights", count, batch.weights.map_or(count, <[f64]>::len)),
         ("rows before scaling", count, batch.content.count()),
+        ("keys", count, batch.keys.map_or(count, <[u64]>::len)),
+        ("groups", count, batch.groups.map_or(count, <[u64]>::len)),
     ];
     if let Some(&(what, expected, found)) = lengths.iter().find(|(_, expected, found)| expected != found) {
         return Err(Error::Length { what, expected, found });

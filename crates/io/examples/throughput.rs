@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sparse.push('\n');
     }
 
+    let engine = bochner::Engine::default();
     let width = Options { width: Some(784), ..Options::default() };
     for (name, text, options) in [
         ("pixels.csv", pixels, &Options::default()),
@@ -41,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut best = f64::INFINITY;
         for _ in 0..5 {
             let start = Instant::now();
-            let mut reader = source.open()?;
+            let mut reader = source.open(&engine)?;
             let mut rows = 0;
             while let Some(table) = reader.next(4096)? {
                 rows += table.rows;

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bochner::table::{ColumnInfo, Table, TableReader, TableSource};
+use bochner::Engine;
+use bochner::table::infer::Inferred;
+use bochner::table::{CellFormat, ColumnInfo, Table, TableReader, TableSource, Unreadable};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -21,21 +23,21 @@ pub(crate) struct Beside {
 
 impl Beside {
     pub(crate) fn open(path: &Path, targets: &Path, options: &Options) -> bochner::Result<Self> {
-        let (is_target, others): (Vec<String>, Vec<String>) =
-            options.text.iter().cloned().partition(|name| name == TARGET);
-        let rows = crate::open(path, &Options { targets: None, text: others, ..options.clone() })?;
+        let (of_target, others): (Vec<_>, Vec<_>) =
+            options.kinds.iter().cloned().partition(|(name, _)| name == TARGET);
+        let rows = crate::open(path, &Options { targets: None, kinds: others, ..options.clone() })?;
         if rows.columns().iter().any(|column| column.name == TARGET) {
             return Err(Error::TargetName { file: path.to_owned(), name: TARGET.to_owned() }.into());
         }
         // Its own name says its format; what was said about the format was about the rows.
-        let usual = Options { header: options.header, ..Options::default() };
+        let usual = Options { header: options.header, strict: options.strict, ..Options::default() };
         let found = crate::open(targets, &usual)?;
         let [only] = found.columns() else {
             let (file, found) = (targets.to_owned(), found.columns().len());
             return Err(Error::TargetColumns { file, found }.into());
         };
-        let text = if is_target.is_empty() { Vec::new() } else { vec![only.name.clone()] };
-        let targets_source = crate::open(targets, &Options { text, ..usual })?;
+        let kinds = of_target.into_iter().map(|(_, format)| (only.name.clone(), format)).collect();
+        let targets_source = crate::open(targets, &Options { kinds, ..usual })?;
         let kind = targets_source.columns().first().map_or(only.kind, |column| column.kind);
         let mut columns = rows.columns().to_vec();
         columns.push(ColumnInfo { name: TARGET.to_owned(), kind });
@@ -48,8 +50,26 @@ impl TableSource for Beside {
         &self.columns
     }
 
-    fn open(&self) -> bochner::Result<Box<dyn TableReader + '_>> {
-        Ok(Box::new(Reader { source: self, rows: self.rows.open()?, targets: self.targets.open()? }))
+    fn open<'a>(&'a self, engine: &'a Engine) -> bochner::Result<Box<dyn TableReader + 'a>> {
+        Ok(Box::new(Reader {
+            source: self,
+            rows: self.rows.open(engine)?,
+            targets: self.targets.open(engine)?,
+        }))
+    }
+
+    fn format(&self, column: usize) -> CellFormat {
+        let rows = self.rows.columns().len();
+        if column < rows { self.rows.format(column) } else { self.targets.format(column - rows) }
+    }
+
+    fn inferred(&self, column: usize) -> Option<&Inferred> {
+        let rows = self.rows.columns().len();
+        if column < rows { self.rows.inferred(column) } else { self.targets.inferred(column - rows) }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        [self.rows.warnings(), self.targets.warnings()].concat()
     }
 }
 
@@ -82,5 +102,12 @@ impl TableReader for Reader<'_> {
 
     fn fraction(&self) -> Option<f64> {
         self.rows.fraction()
+    }
+
+    fn unreadable(&self) -> Vec<Unreadable> {
+        let first = self.source.rows.columns().len();
+        let targets = self.targets.unreadable().into_iter();
+        let targets = targets.map(|cells| Unreadable { column: first + cells.column, ..cells });
+        self.rows.unreadable().into_iter().chain(targets).collect()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use bochner::table::ColumnKind;
+
 /// The result of reading inside this crate; callers see [`bochner::Result`].
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
@@ -31,16 +33,78 @@ pub enum Error {
         found: &'static str,
     },
 
-    /// A name that does not say the format.
-    #[error(
-        "{}: expected a name ending in .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz, found {}; \
-         say the format (csv, libsvm or npy) to read it anyway", .file.display(), ending(.found)
-    )]
-    UnknownExtension {
+    /// A folder or a pattern without files.
+    #[error("{}: expected files, found none", .path.display())]
+    NoFiles {
+        /// What was given.
+        path: PathBuf,
+    },
+
+    /// A file among others that lacks a column.
+    #[error("{}: expected the columns of {}, found no \"{column}\"", .file.display(), .other.display())]
+    FileLacksColumn {
         /// The file.
         file: PathBuf,
-        /// Its extension, empty where it has none.
-        found: String,
+        /// The file that was looked at first.
+        other: PathBuf,
+        /// The name, shortened.
+        column: String,
+    },
+
+    /// A file among others with a column of its own.
+    #[error("{}: expected the columns of {}, found \"{column}\", too", .file.display(), .other.display())]
+    FileHasColumn {
+        /// The file.
+        file: PathBuf,
+        /// The file that was looked at first.
+        other: PathBuf,
+        /// The name, shortened.
+        column: String,
+    },
+
+    /// A file among others in which a column holds something else.
+    #[error("{}: expected \"{column}\" to hold what it holds in {}, found another kind", .file.display(), .other.display())]
+    FileHasOtherKind {
+        /// The file.
+        file: PathBuf,
+        /// The file that was looked at first.
+        other: PathBuf,
+        /// The name, shortened.
+        column: String,
+    },
+
+    /// Too little room for bytes that have to be kept.
+    #[error(
+        "{}: expected room for all of it in {}, found {} MiB left after {} MiB",
+        .file.display(), .folder.display(), .free >> 20, .written >> 20
+    )]
+    NoSpace {
+        /// What is read.
+        file: PathBuf,
+        /// Where it is kept.
+        folder: PathBuf,
+        /// Bytes that were kept.
+        written: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+
+    /// A file of a kind that is not read here.
+    #[error("{}: expected a table, found {found}; {advice}", .file.display())]
+    Unsupported {
+        /// The file.
+        file: PathBuf,
+        /// What it is.
+        found: &'static str,
+        /// How to make a table of it.
+        advice: &'static str,
+    },
+
+    /// Bytes that are no text, and no format that is known.
+    #[error("{}: expected a table, found bytes of an unknown format", .file.display())]
+    UnknownContent {
+        /// The file.
+        file: PathBuf,
     },
 
     /// A format by an unknown name.
@@ -76,20 +140,56 @@ pub enum Error {
         found: u8,
     },
 
-    /// A file named `.gz` that holds something else.
-    #[error("{}: expected gzip data, as the name says, found something else", .file.display())]
-    NotGzip {
-        /// The file.
-        file: PathBuf,
-    },
-
     /// Compressed data that cannot be unpacked.
-    #[error("{}: expected a whole gzip file, found a damaged or truncated one ({source})", .file.display())]
-    Gzip {
+    #[error("{}: expected a whole {codec} file, found a damaged or truncated one ({source})", .file.display())]
+    Damaged {
         /// The file.
         file: PathBuf,
+        /// How it is compressed.
+        codec: &'static str,
         /// The decoder's reason.
         source: std::io::Error,
+    },
+
+    /// Compressed data whose decoder would need too much memory.
+    #[error(
+        "{}: expected {codec} data that need at most {} MiB to be unpacked, found some that need more",
+        .file.display(), .limit >> 20
+    )]
+    DecoderMemory {
+        /// The file.
+        file: PathBuf,
+        /// How it is compressed.
+        codec: &'static str,
+        /// The most bytes that a decoder may take.
+        limit: u64,
+    },
+
+    /// An archive that does not hold one table.
+    #[error("{}: expected one table in the archive, found {}; unpack it first", .file.display(), members(*.found, .names))]
+    Archive {
+        /// The file.
+        file: PathBuf,
+        /// The number of tables.
+        found: usize,
+        /// The names of some of them.
+        names: Vec<String>,
+    },
+
+    /// An archive whose table cannot be unpacked here.
+    #[error("{}: expected a table that is stored, deflated or compressed by zstd, found {found}; unpack it first", .file.display())]
+    ArchiveMethod {
+        /// The file.
+        file: PathBuf,
+        /// How it is compressed.
+        found: String,
+    },
+
+    /// An archive that cannot be read from its end.
+    #[error("{}: expected a file, found an archive that can be read only once; save it to a file first", .file.display())]
+    ArchiveStream {
+        /// What was given.
+        file: PathBuf,
     },
 
     /// A line, or a record with its quoted line ends, that is too long to be one.
@@ -114,6 +214,35 @@ pub enum Error {
         byte: u8,
     },
 
+    /// Text that is not in the encoding that it should be in.
+    #[error("{}:{line}: expected text in {encoding}, found bytes that are none", .file.display())]
+    Encoding {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The name of the encoding.
+        encoding: &'static str,
+    },
+
+    /// An encoding by an unknown name.
+    #[error("expected an encoding such as utf-8, utf-16le, latin1 or shift_jis, found \"{found}\"")]
+    UnknownEncoding {
+        /// The name that came.
+        found: String,
+    },
+
+    /// A record with more fields than a table has columns.
+    #[error("{}:{line}: expected a record of at most {limit} fields, found more", .file.display())]
+    TooManyFields {
+        /// The file.
+        file: PathBuf,
+        /// Where the record starts, from 1.
+        line: u64,
+        /// The most fields a record may have.
+        limit: usize,
+    },
+
     /// A CSV file without the line that names its columns.
     #[error("{}: expected a line with the names of the columns, found the end of the file", .file.display())]
     NoHeader {
@@ -126,35 +255,6 @@ pub enum Error {
     NoColumns {
         /// The file.
         file: PathBuf,
-    },
-
-    /// Columns without names.
-    #[error("{}:{line}: expected a name for every column, found none for {}", .file.display(), counted(.columns))]
-    EmptyName {
-        /// The file.
-        file: PathBuf,
-        /// Line of the header, from 1.
-        line: u64,
-        /// The columns without a name, from 1.
-        columns: Vec<usize>,
-    },
-
-    /// Two columns with one name.
-    #[error(
-        "{}:{line}: expected every column to have its own name, found \"{name}\" for columns {first} and {second}",
-        .file.display()
-    )]
-    DuplicateName {
-        /// The file.
-        file: PathBuf,
-        /// Line of the header, from 1.
-        line: u64,
-        /// The name, shortened.
-        name: String,
-        /// The first column of that name, from 1.
-        first: usize,
-        /// The second, from 1.
-        second: usize,
     },
 
     /// A file that was written to between two passes.
@@ -186,15 +286,17 @@ pub enum Error {
         line: u64,
     },
 
-    /// A cell that should be a finite number.
-    #[error("{}:{line}:{column}: expected a number, found \"{found}\"{}", .file.display(), named(.name))]
-    NotANumber {
+    /// A cell that is not what its column holds.
+    #[error("{}:{line}:{column}: expected {expected}, found \"{found}\"{}", .file.display(), named(.name))]
+    WrongCell {
         /// The file.
         file: PathBuf,
         /// Where the row starts, from 1.
         line: u64,
         /// Field, from 1.
         column: usize,
+        /// What the column holds.
+        expected: &'static str,
         /// The cell, shortened.
         found: String,
         /// Name of the column, where the file has names.
@@ -337,16 +439,6 @@ pub enum Error {
         found: String,
     },
 
-    /// An array whose columns follow one another.
-    #[error(
-        "{}: expected rows one after another, found columns one after another (Fortran order); \
-         save numpy.ascontiguousarray(array)", .file.display()
-    )]
-    ArrayOrder {
-        /// The file.
-        file: PathBuf,
-    },
-
     /// An array of another size than its header says.
     #[error(
         "{}: expected {expected} bytes for {rows} rows of {columns} columns, found {found}{}",
@@ -376,6 +468,29 @@ pub enum Error {
         column: usize,
         /// The value.
         found: f64,
+    },
+
+    /// A column of which the cells are no single values.
+    #[error(
+        "{}: column \"{column}\" is {what} ({found}), expected one number, truth value, date or text a row; \
+         flatten it or leave it out", .file.display()
+    )]
+    NestedColumn {
+        /// The file.
+        file: PathBuf,
+        /// The name, shortened.
+        column: String,
+        /// What it is, in words.
+        what: &'static str,
+        /// Its type as the file has it, shortened.
+        found: String,
+    },
+
+    /// A batch of rows that has other columns than those before it.
+    #[error("{}: expected the columns to stay as they were, found others", .file.display())]
+    OtherColumns {
+        /// The file.
+        file: PathBuf,
     },
 
     /// Targets in a file of their own that is no single column.
@@ -446,6 +561,15 @@ impl Place<'_> {
     }
 }
 
+/// What a cell of a kind should be.
+pub(crate) fn expected(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Boolean => "true or false",
+        ColumnKind::Date => "a date",
+        _ => "a number",
+    }
+}
+
 /// At most 40 characters, on one line.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 40;
@@ -474,14 +598,12 @@ fn named(name: &Option<String>) -> String {
     name.as_ref().map(|name| format!(" (column \"{name}\")")).unwrap_or_default()
 }
 
-/// `column 1`, `columns 1, 4`, and a count where there are many.
-fn counted(columns: &[usize]) -> String {
-    const SHOWN: usize = 8;
-    let list = columns.iter().take(SHOWN).map(usize::to_string).collect::<Vec<_>>().join(", ");
-    match columns.len() {
-        0 | 1 => format!("column {list}"),
-        2..=SHOWN => format!("columns {list}"),
-        more => format!("columns {list} and {} more", more - SHOWN),
+/// `none`, or a count and some names.
+fn members(found: usize, names: &[String]) -> String {
+    match found {
+        0 => "none".to_owned(),
+        _ if found > names.len() => format!("{found} ({}, …)", names.join(", ")),
+        _ => format!("{found} ({})", names.join(", ")),
     }
 }
 
@@ -494,12 +616,5 @@ mod tests {
         assert_eq!(shortened(&"é".repeat(40)), "é".repeat(40));
         assert_eq!(shortened(&"é".repeat(41)), format!("{}…", "é".repeat(39)));
         assert_eq!(shortened("a\n\u{1b}[1m"), "a\\n\\u{1b}[1m");
-    }
-
-    #[test]
-    fn columns_are_listed() {
-        assert_eq!(counted(&[3]), "column 3");
-        assert_eq!(counted(&[1, 4]), "columns 1, 4");
-        assert_eq!(counted(&(1..=10).collect::<Vec<_>>()), "columns 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
     }
 }

@@ -1,8 +1,12 @@
-//! Data files for `bochner`: CSV, LIBSVM and NPY, plain or gzipped, read in blocks.
+//! Data files for `bochner`: CSV, LIBSVM and NPY, plain or compressed, read in blocks.
 //!
 //! ```text
-//! file ─origin─▶ bytes ─input─▶ unpacked, buffered ─csv | libsvm | npy─▶ Table, Table, …
+//! file ─origin─▶ bytes ─input─▶ unpacked, in UTF-8, buffered ─csv | libsvm | npy─▶ Table, Table, …
 //! ```
+//!
+//! The content says how a file is compressed (gzip, zstd, xz, bzip2, or a zip archive of one table), whether its text is UTF-8 or UTF-16, and
+//! mostly its format; the name decides where the content leaves it open. Folders, patterns and lists of files are one table ([`Files`]); what comes
+//! once, as standard input does, is kept in an unnamed file.
 //!
 //! [`open`] looks at a file and gives a [`TableSource`]; the source can be read as often as needed, in constant
 //! memory, and every pass gives the same rows. A [`FeatureWriter`] goes the other way. [`from_bytes`] and [`open_with`] do the same for bytes that are
@@ -22,18 +26,27 @@
 
 #![forbid(unsafe_code)]
 
+mod archive;
+pub mod arrow;
 mod beside;
+mod compression;
 mod csv;
+mod encoding;
 mod error;
 mod features;
+mod files;
 mod input;
 mod libsvm;
+mod many;
 mod npy;
 mod number;
 mod options;
 mod origin;
+mod sniff;
+mod temporary;
+mod wildcard;
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,26 +54,30 @@ use bochner::Result;
 use bochner::table::TableSource;
 
 pub use beside::TARGET;
+pub use encoding::Encoding;
 pub use error::Error;
 pub use features::{FeatureFormat, FeatureWriter, field};
+pub use files::Files;
 pub use options::{Format, Options};
+pub use wildcard::matches;
 
 use origin::Origin;
 
 /// Looks at a file: its format, its columns, and for sparse files its width, which costs one pass. Targets of a file of their own stand beside its columns.
+///
+/// A folder or a pattern with `*` and `?` stands for all its files, one after another ([`Files`] has the rules).
 pub fn open(path: &Path, options: &Options) -> Result<Box<dyn TableSource>> {
-    match &options.targets {
-        None => source(Origin::file(path)?, options),
-        Some(targets) => Ok(Box::new(beside::Beside::open(path, targets, options)?)),
+    match (&options.targets, &options.files) {
+        (Some(targets), _) => Ok(Box::new(beside::Beside::open(path, targets, options)?)),
+        (None, Some(files)) => files.open(options),
+        (None, None) => Files::find(&[path], None)?.open(options),
     }
 }
 
 /// The same for bytes in memory; `name` says the format and appears in messages.
 pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, options: &Options) -> Result<Box<dyn TableSource>> {
     let bytes: Arc<[u8]> = bytes.into().into();
-    let size = Some(bytes.len() as u64);
-    let open = move || Ok(Box::new(Cursor::new(Arc::clone(&bytes))) as Box<dyn Read>);
-    source(Origin::function(Path::new(name), size, Box::new(open)), options)
+    source(Origin::memory(Path::new(name), bytes), options)
 }
 
 /// The same for whatever `open` opens, each time from the first byte.
@@ -69,11 +86,12 @@ pub fn open_with(
     open: impl Fn() -> io::Result<Box<dyn Read>> + Send + Sync + 'static,
     options: &Options,
 ) -> Result<Box<dyn TableSource>> {
-    source(Origin::function(Path::new(name), None, Box::new(open)), options)
+    source(Origin::function(Path::new(name), Arc::new(open)), options)
 }
 
-fn source(origin: Origin, options: &Options) -> Result<Box<dyn TableSource>> {
-    Ok(match options.format_of(&origin.file)? {
+fn source(mut origin: Origin, options: &Options) -> Result<Box<dyn TableSource>> {
+    origin.encoding = options.encoding;
+    Ok(match sniff::format(&origin, options)? {
         Format::Csv => Box::new(csv::Source::open(origin, options)?),
         Format::Libsvm => Box::new(libsvm::Source::open(origin, options)?),
         Format::Npy => Box::new(npy::Source::open(origin, options)?),

@@ -10,6 +10,7 @@
 mod line;
 
 use bochner::Csr;
+use bochner::Engine;
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, TextColumn, position};
 
 use crate::error::{Error, Result};
@@ -30,11 +31,11 @@ impl Source {
     pub(crate) fn open(origin: Origin, options: &Options) -> bochner::Result<Self> {
         let width = match options.width {
             Some(width) => width,
-            None => widest(Lines::new(Input::open(&origin)?))?,
+            None => widest(Lines::new(Input::text(&origin)?))?,
         };
         let column = |name: &str, kind| ColumnInfo { name: name.to_owned(), kind };
         let columns = [column("target", ColumnKind::Text), column("features", ColumnKind::Sparse { width })];
-        for name in &options.text {
+        for (name, _) in &options.kinds {
             position(&columns[..1], name)?;
         }
         Ok(Source { origin, columns, width, ignore_beyond_width: options.ignore_beyond_width })
@@ -46,8 +47,8 @@ impl TableSource for Source {
         &self.columns
     }
 
-    fn open(&self) -> bochner::Result<Box<dyn TableReader + '_>> {
-        Ok(Box::new(Reader { source: self, lines: Lines::new(Input::open(&self.origin)?), first_row: 0 }))
+    fn open<'a>(&'a self, _: &'a Engine) -> bochner::Result<Box<dyn TableReader + 'a>> {
+        Ok(Box::new(Reader { source: self, lines: Lines::new(Input::text(&self.origin)?), first_row: 0 }))
     }
 }
 

@@ -1,16 +1,19 @@
-//! Arrays as NumPy saves them: a header, then numbers one row after another.
+//! Arrays as NumPy saves them: a header, then numbers one row after another, or one column after another.
 //!
 //! ```text
 //! \x93NUMPY 1 0 ⟨bytes⟩ {'descr': '<f8', 'fortran_order': False, 'shape': (1000, 3), } ⟨1000·3 numbers⟩
 //! ```
 //!
 //! The columns are x0, x1, …; an array of one dimension is one column. Numbers of any kind become f64, which holds all but integers beyond 2⁵³ exactly; those are rounded once. A column that is named
-//! as text is spelled as its kind spells it, so that classes may be integers of any size. NaN and infinities are refused, as in other files. A header that promises
-//! more than the file holds is an error before anything is made of it.
+//! as text is spelled as its kind spells it, so that classes may be integers of any size. NaN is a missing number. A header that promises
+//! more than the file holds is an error before anything is made of it. Columns one after another (Fortran order) are read a piece of each at a time; what cannot be read
+//! from anywhere, as compressed files cannot, is kept in an unnamed file for that.
 
+mod columns;
 mod header;
 mod kind;
 
+use bochner::Engine;
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, TextColumn, position};
 
 use crate::error::{Error, Result};
@@ -24,23 +27,34 @@ pub(crate) struct Source {
     origin: Origin,
     header: Header,
     columns: Vec<ColumnInfo>,
+    /// Whether NaN and infinities are errors.
+    is_strict: bool,
 }
 
 impl Source {
     /// Reads the header, and compares what it says with the size of the file where that is known.
     pub(crate) fn open(origin: Origin, options: &Options) -> bochner::Result<Self> {
+        let mut origin = origin;
         let mut input = Input::open(&origin)?;
         let header = Header::read(&mut input)?;
+        if header.by_columns && (input.unpacked_size().is_none() || origin.seekable()?.is_none()) {
+            let folder = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
+            let mut whole = Input::open(&origin)?;
+            origin = Origin::kept(&origin.file, &folder, |to| whole.read_into(to))?;
+            input = Input::open(&origin)?;
+        }
         if let Some(found) = input.unpacked_size() {
             header.check_size(input.file(), found)?;
         }
         let number = |j: usize| ColumnInfo { name: format!("x{j}"), kind: ColumnKind::Number };
         let mut columns: Vec<ColumnInfo> = (0..header.columns).map(number).collect();
-        for name in &options.text {
+        for (name, format) in &options.kinds {
             let at = position(&columns, name)?;
-            columns[at].kind = ColumnKind::Text;
+            if format.kind != ColumnKind::Number {
+                columns[at].kind = ColumnKind::Text;
+            }
         }
-        Ok(Source { origin, header, columns })
+        Ok(Source { origin, header, columns, is_strict: options.strict })
     }
 }
 
@@ -49,10 +63,13 @@ impl TableSource for Source {
         &self.columns
     }
 
-    fn open(&self) -> bochner::Result<Box<dyn TableReader + '_>> {
+    fn open<'a>(&'a self, _: &'a Engine) -> bochner::Result<Box<dyn TableReader + 'a>> {
         let mut input = Input::open(&self.origin)?;
         if Header::read(&mut input)? != self.header {
             return Err(Error::Changed { file: self.origin.file.clone() }.into());
+        }
+        if self.header.by_columns {
+            return Ok(Box::new(columns::Reader::new(self, input.unpacked_size())?));
         }
         let row = vec![0; self.header.columns * self.header.kind.bytes()];
         Ok(Box::new(Reader { source: self, input, row, next: 0, expected: 0 }))
@@ -73,12 +90,8 @@ struct Reader<'a> {
 
 impl TableReader for Reader<'_> {
     fn next(&mut self, most: usize) -> bochner::Result<Option<Table>> {
-        let (first_row, capacity) = (self.next, self.expected.min(most));
-        let empty = |info: &ColumnInfo| match info.kind {
-            ColumnKind::Text => Column::Text(TextColumn::default()),
-            _ => Column::Number(Vec::with_capacity(capacity)),
-        };
-        let mut columns: Vec<Column> = self.source.columns.iter().map(empty).collect();
+        let first_row = self.next;
+        let mut columns = self.source.empty(self.expected.min(most));
         let mut rows = 0;
         while rows < most && self.advance()? {
             self.append(&mut columns)?;
@@ -112,20 +125,38 @@ impl Reader<'_> {
 
     /// Appends the numbers of the row in hand.
     fn append(&self, columns: &mut [Column]) -> Result<()> {
-        let kind = self.source.header.kind;
-        for (j, (column, bytes)) in columns.iter_mut().zip(self.row.chunks_exact(kind.bytes())).enumerate() {
-            match column {
-                Column::Number(values) => {
-                    let value = kind.number(bytes);
-                    if !value.is_finite() {
-                        let (file, row) = (self.input.file().to_owned(), self.next);
-                        return Err(Error::ArrayNumber { file, row, column: j, found: value });
-                    }
-                    values.push(value);
+        let bytes = self.row.chunks_exact(self.source.header.kind.bytes());
+        for (j, (column, bytes)) in columns.iter_mut().zip(bytes).enumerate() {
+            self.source.push(column, bytes, self.next, j)?;
+        }
+        Ok(())
+    }
+}
+
+impl Source {
+    /// Columns with room for some rows.
+    fn empty(&self, capacity: usize) -> Vec<Column> {
+        let empty = |info: &ColumnInfo| match info.kind {
+            ColumnKind::Text => Column::Text(TextColumn::default()),
+            _ => Column::Number(Vec::with_capacity(capacity)),
+        };
+        self.columns.iter().map(empty).collect()
+    }
+
+    /// Appends the entry of a row to column j.
+    #[inline]
+    fn push(&self, to: &mut Column, bytes: &[u8], row: u64, j: usize) -> Result<()> {
+        match to {
+            Column::Number(values) => {
+                let value = self.header.kind.number(bytes);
+                if !value.is_finite() && self.is_strict {
+                    let file = self.origin.file.clone();
+                    return Err(Error::ArrayNumber { file, row, column: j, found: value });
                 }
-                Column::Text(texts) => texts.push(&kind.text(bytes)),
-                Column::Sparse(_) => {} // no array has one
+                values.push(value);
             }
+            Column::Text(texts) => texts.push(&self.header.kind.text(bytes)),
+            _ => {} // no array has another
         }
         Ok(())
     }

@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use bochner::table::{CellFormat, ColumnKind};
+
 use crate::Error;
+use crate::encoding::Encoding;
+use crate::files::Files;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,83 +37,67 @@ impl FromStr for Format {
 /// How to read a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The format; `None`: what the name says.
+    /// The files that the data are in, where these were found already; `None`: those that the path stands for.
+    pub files: Option<Files>,
+    /// The format; `None`: what the content says, and the name where that leaves it open.
     pub format: Option<Format>,
-    /// What separates the fields of a CSV file; `None`: the most frequent of comma, semicolon and tab in its
-    /// first line.
+    /// The encoding of texts; `None`: UTF-8, or UTF-16 where the first bytes say so.
+    pub encoding: Option<Encoding>,
+    /// What separates the fields of a CSV file; `None`: the most frequent of comma, semicolon, bar and tab in its
+    /// first line, or a space.
     pub delimiter: Option<u8>,
-    /// The columns that are read as text; all others are numbers.
-    pub text: Vec<String>,
+    /// What some columns hold.
+    pub kinds: Vec<(String, CellFormat)>,
+    /// Columns that nobody looks at: texts, whose cells are all missing where a format stores each column by itself.
+    pub ignored: Vec<String>,
+    /// Whether the file is read once to find what its other columns hold; otherwise they are numbers in a CSV file, and elsewhere what the file says.
+    pub infer: bool,
+    /// Whether a cell that cannot be read is an error; otherwise it is missing.
+    pub strict: bool,
     /// The number of features of a sparse file; `None`: the largest index, found by reading the file once.
     pub width: Option<usize>,
     /// Entries of a sparse file beyond `width` are dropped, not errors: what a model needs that was made
     /// without them.
     pub ignore_beyond_width: bool,
-    /// Whether a CSV file starts with the names of its columns; otherwise they are c1, c2, …
-    pub header: bool,
+    /// Whether a CSV file starts with the names of its columns; otherwise they are c1, c2, … `None`: unless its first line holds
+    /// numbers.
+    pub header: Option<bool>,
     /// A file of its own with the targets, one column of an array or a table: they become the last column, named [`TARGET`](crate::TARGET).
     pub targets: Option<PathBuf>,
+    /// Where unnamed files may be that keep what has to be read out of order; `None`: in the system's folder for such files.
+    pub temporary: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
+            files: None,
             format: None,
+            encoding: None,
             delimiter: None,
-            text: Vec::new(),
+            kinds: Vec::new(),
+            ignored: Vec::new(),
+            infer: true,
+            strict: false,
             width: None,
             ignore_beyond_width: false,
-            header: true,
+            header: None,
             targets: None,
+            temporary: None,
         }
     }
 }
 
 impl Options {
-    /// The format that was asked for, or the one that the name says.
-    pub(crate) fn format_of(&self, file: &Path) -> Result<Format, Error> {
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let stem = if is_gzip_name(file) { Path::new(file.file_stem().unwrap_or_default()) } else { file };
-        let extension = extension(stem);
-        match extension.as_str() {
-            "csv" | "tsv" => Ok(Format::Csv),
-            "libsvm" | "svm" | "svmlight" => Ok(Format::Libsvm),
-            "npy" => Ok(Format::Npy),
-            _ => Err(Error::UnknownExtension { file: file.to_owned(), found: extension }),
-        }
+    /// The same with these columns read as they are, whatever they hold.
+    pub fn with_texts<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Options {
+        let text = CellFormat::from(ColumnKind::Text);
+        self.kinds.extend(names.into_iter().map(|name| (name.as_ref().to_owned(), text)));
+        self
     }
-}
-
-/// Whether a name ends in `.gz`.
-pub(crate) fn is_gzip_name(file: &Path) -> bool {
-    extension(file) == "gz"
 }
 
 /// In lower case; empty where there is none.
 pub(crate) fn extension(file: &Path) -> String {
     file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_say_the_format() {
-        let format = |name: &str| Options::default().format_of(Path::new(name)).ok();
-        for name in ["a.csv", "a.b.TSV", "dir.svm/a.csv.gz", "a.CSV.GZ"] {
-            assert_eq!(format(name), Some(Format::Csv), "{name}");
-        }
-        for name in ["a.libsvm", "a.svm", "a.svmlight.gz"] {
-            assert_eq!(format(name), Some(Format::Libsvm), "{name}");
-        }
-        for name in ["a.npy", "b.NPY.gz"] {
-            assert_eq!(format(name), Some(Format::Npy), "{name}");
-        }
-        for name in ["a", "a.gz", "a.txt", "csv", ".csv", "a.csv.gz.gz", "", ".."] {
-            assert_eq!(format(name), None, "{name}");
-        }
-    }
 }

@@ -1,20 +1,40 @@
 //! Where bytes come from, as often as they are needed.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::temporary::{self, Place};
 
 /// Starts reading from the first byte.
 type Open = dyn Fn() -> io::Result<Box<dyn Read>> + Send + Sync;
 
+/// Bytes that can be read from anywhere.
+pub(crate) trait ReadSeek: Read + Seek {}
+
+impl<R: Read + Seek> ReadSeek for R {}
+
 /// Bytes with a name.
+#[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) file: PathBuf,
     /// The number of bytes, where it is known.
     pub(crate) size: Option<u64>,
-    open: Box<Open>,
+    /// Of texts, where it was said.
+    pub(crate) encoding: Option<Encoding>,
+    bytes: Bytes,
+}
+
+#[derive(Clone)]
+enum Bytes {
+    File(PathBuf),
+    Memory(Arc<[u8]>),
+    /// An unnamed file.
+    Kept(Arc<File>),
+    Function(Arc<Open>),
 }
 
 impl Origin {
@@ -31,18 +51,77 @@ impl Origin {
         if !metadata.is_file() {
             return refuse("a pipe or a device");
         }
-        let opened = path.to_owned();
-        let open = move || File::open(&opened).map(|file| Box::new(file) as Box<dyn Read>);
-        Ok(Origin { file: path.to_owned(), size: Some(metadata.len()), open: Box::new(open) })
+        Ok(Origin::new(path, Some(metadata.len()), Bytes::File(path.to_owned())))
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn memory(name: &Path, bytes: Arc<[u8]>) -> Self {
+        Origin::new(name, Some(bytes.len() as u64), Bytes::Memory(bytes))
+    }
+
+    /// Bytes that come once, kept in an unnamed file in this folder.
+    pub(crate) fn once(name: &Path, mut from: impl Read, folder: &Path) -> Result<Self> {
+        let failed = |source| Error::Io { file: name.to_owned(), source };
+        Origin::kept(name, folder, |to| {
+            let mut done = 0;
+            while done < to.len() {
+                match from.read(&mut to[done..]) {
+                    Ok(0) => break,
+                    Ok(count) => done += count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            Ok(done)
+        })
+    }
+
+    /// The same for bytes that `fill` fills a buffer with, which is not full at the end only.
+    pub(crate) fn kept(
+        name: &Path,
+        folder: &Path,
+        fill: impl FnMut(&mut [u8]) -> Result<usize>,
+    ) -> Result<Self> {
+        let file = temporary::kept(name, folder, fill)?;
+        let size = file.metadata().map_err(|source| Error::Io { file: name.to_owned(), source })?.len();
+        Ok(Origin::new(name, Some(size), Bytes::Kept(file)))
     }
 
     /// Whatever `open` opens.
-    pub(crate) fn function(name: &Path, size: Option<u64>, open: Box<Open>) -> Self {
-        Origin { file: name.to_owned(), size, open }
+    pub(crate) fn function(name: &Path, open: Arc<Open>) -> Self {
+        Origin::new(name, None, Bytes::Function(open))
+    }
+
+    fn new(name: &Path, size: Option<u64>, bytes: Bytes) -> Self {
+        Origin { file: name.to_owned(), size, encoding: None, bytes }
     }
 
     /// Starts reading from the first byte.
     pub(crate) fn open(&self) -> Result<Box<dyn Read>> {
-        (self.open)().map_err(|source| Error::Io { file: self.file.clone(), source })
+        let opened = match &self.bytes {
+            Bytes::File(path) => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
+            Bytes::Memory(bytes) => Ok(Box::new(Cursor::new(Arc::clone(bytes))) as Box<dyn Read>),
+            Bytes::Kept(file) => Ok(Box::new(Place::first(Arc::clone(file))) as Box<dyn Read>),
+            Bytes::Function(open) => open(),
+        };
+        opened.map_err(|source| self.failed(source))
+    }
+
+    /// The same for reading from anywhere; none where that cannot be.
+    pub(crate) fn seekable(&self) -> Result<Option<Box<dyn ReadSeek>>> {
+        match &self.bytes {
+            Bytes::File(path) => {
+                let file = File::open(path).map_err(|source| self.failed(source))?;
+                Ok(Some(Box::new(file)))
+            }
+            Bytes::Memory(bytes) => Ok(Some(Box::new(Cursor::new(Arc::clone(bytes))))),
+            Bytes::Kept(file) => Ok(Some(Box::new(Place::first(Arc::clone(file))))),
+            Bytes::Function(_) => Ok(None),
+        }
+    }
+
+    /// The error of a read.
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
+        Error::Io { file: self.file.clone(), source }
     }
 }

@@ -1,10 +1,12 @@
 //! Classes and their names, and finding out what a column of targets is.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::table::infer::is_missing_label;
+use crate::table::number;
 use crate::{Error, Result};
 
 /// What labels were before they became text, so that they can be handed back as such.
@@ -105,7 +107,7 @@ fn canonical(kind: LabelKind, text: &str) -> Cow<'_, str> {
 /// What to make of the targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Task {
-    /// Classes if they are not numbers, or at most 20 different whole numbers.
+    /// Classes if they are not numbers, or few different whole numbers: [`TargetScan::decide`].
     #[default]
     Auto,
     /// Numbers.
@@ -120,43 +122,72 @@ const MOST_CLASSES: usize = 1000;
 /// Different whole numbers that still look like classes.
 const MOST_NUMBERED_CLASSES: usize = 20;
 
+/// Rows without which there are too few to say how many values are many.
+const FEWEST_ROWS: u64 = 100;
+
+/// What a column of targets is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The labels of a classification, or none for a regression.
+    pub labels: Option<Labels>,
+    /// Whether numbers have a decimal comma.
+    pub decimal_comma: bool,
+    /// Why, where it was ours to choose: `40 different whole numbers`.
+    pub reason: String,
+    /// Classes that were written in more than one way, and the spelling that they have now.
+    pub respelled: Vec<String>,
+}
+
 /// Reads a column of targets to find out what it is.
 #[derive(Clone, Debug, Default)]
 pub struct TargetScan {
-    values: BTreeSet<String>,
+    /// Rows of each spelling.
+    values: BTreeMap<String, u64>,
     too_many: bool,
-    /// The first that is not a finite number, and its row.
-    not_a_number: Option<(String, u64)>,
+    /// By the way in which they are written: with a decimal point, with a comma.
+    written: [Written; 2],
+    /// Rows without a target.
+    missing: u64,
+    rows: u64,
+}
+
+/// Targets that are numbers in one way of writing.
+#[derive(Clone, Debug, Default)]
+struct Written {
     /// Rows with finite numbers.
     numbers: u64,
-    /// The first row without a target.
-    empty: Option<u64>,
+    /// The first that is none, and its row.
+    other: Option<(String, u64)>,
     not_whole: bool,
-    rows: u64,
 }
 
 impl TargetScan {
     /// Reads one value.
     pub fn absorb(&mut self, text: &str) {
         let text = text.trim();
-        if text.is_empty() && self.empty.is_none() {
-            self.empty = Some(self.rows);
+        self.rows += 1;
+        if is_missing_label(text) {
+            self.missing += 1;
+            return;
         }
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => {
-                self.numbers += 1;
-                self.not_whole |= value.fract() != 0.0;
+        for (written, decimal_comma) in self.written.iter_mut().zip([false, true]) {
+            match number::parse(text, decimal_comma) {
+                Some((value, _)) if value.is_finite() => {
+                    written.numbers += 1;
+                    written.not_whole |= value.fract() != 0.0;
+                }
+                _ if written.other.is_none() => written.other = Some((text.to_owned(), self.rows - 1)),
+                _ => {}
             }
-            _ if self.not_a_number.is_none() => self.not_a_number = Some((text.to_owned(), self.rows)),
-            _ => {}
         }
-        if !self.too_many && !self.values.contains(text) {
+        if let Some(count) = self.values.get_mut(text) {
+            *count += 1;
+        } else if !self.too_many {
             self.too_many = self.values.len() == MOST_CLASSES;
             if !self.too_many {
-                self.values.insert(text.to_owned());
+                self.values.insert(text.to_owned(), 1);
             }
         }
-        self.rows += 1;
     }
 
     /// Rows read.
@@ -164,51 +195,121 @@ impl TargetScan {
         self.rows
     }
 
-    /// The labels of a classification, or none for a regression.
-    pub fn decide(&self, task: Task) -> Result<Option<Labels>> {
-        let labels = self.labels();
-        let few = !self.too_many && labels.len() <= MOST_NUMBERED_CLASSES;
-        let looks_like_classes = self.not_a_number.is_some() || (!self.not_whole && few);
+    /// Rows without a target.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Whether numbers have a decimal comma: more of them can be read so.
+    pub fn has_decimal_comma(&self) -> bool {
+        self.written[1].numbers > self.written[0].numbers
+    }
+
+    /// What the targets are, by these rules:
+    ///
+    /// ```text
+    /// classes   they are not numbers; or two different whole numbers; or at most 20, and at most 5 % of the rows (10 % of up to 1,000;
+    ///           below 100 rows any 20)
+    /// numbers   everything else
+    /// ```
+    pub fn decide(&self, task: Task) -> Result<Decided> {
+        let rows = self.rows - self.missing;
+        if rows == 0 {
+            return Err(Error::NoTargets { rows: self.rows });
+        }
+        let decimal_comma = self.has_decimal_comma();
+        let written = &self.written[usize::from(decimal_comma)];
+        let (labels, respelled) = self.labels(written);
+        let (values, are_few) = (labels.len(), self.are_few(labels.len(), rows));
+        let looks_like_classes = written.other.is_some() || (!written.not_whole && are_few);
         // Measurements with a few wrong cells, not classes with strange names.
-        let is_spoilt = (self.not_whole || !few) && self.numbers * 10 >= self.rows * 9;
-        match (task, &self.not_a_number, self.empty) {
-            (Task::Auto, Some((text, row)), _) if is_spoilt => {
+        let is_spoilt = (written.not_whole || !are_few) && written.numbers * 10 >= rows * 9;
+        let reason = match (&written.other, written.not_whole) {
+            _ if task != Task::Auto => String::new(),
+            (Some(_), _) => "not all are numbers".to_owned(),
+            (None, true) => "numbers with fractions".to_owned(),
+            (None, false) if self.too_many => format!("more than {MOST_CLASSES} different whole numbers"),
+            (None, false) => format!("{values} different whole numbers in {rows} rows"),
+        };
+        let numbers = Decided { labels: None, decimal_comma, reason: reason.clone(), respelled: Vec::new() };
+        match (task, &written.other) {
+            (Task::Auto, Some((text, row))) if is_spoilt => {
                 Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
             }
-            (Task::Regression, Some((text, row)), _) => {
+            (Task::Regression, Some((text, row))) => {
                 Err(Error::TargetText { expected: "a number", found: text.clone(), row: *row })
             }
-            (Task::Regression, None, _) => Ok(None),
-            (_, _, Some(row)) => Err(Error::TargetText { expected: "a class", found: String::new(), row }),
-            (Task::Auto, ..) if !looks_like_classes => Ok(None),
+            (Task::Regression, None) => Ok(numbers),
+            (Task::Auto, _) if !looks_like_classes => Ok(numbers),
             _ if self.too_many => Err(Error::TooManyClasses {
                 most: MOST_CLASSES,
-                example: self.values.first().cloned().unwrap_or_default(),
+                example: self.values.keys().next().cloned().unwrap_or_default(),
             }),
-            _ => Ok(Some(labels)),
+            _ => Ok(Decided { labels: Some(labels), decimal_comma: false, reason, respelled }),
         }
     }
 
-    /// In numerical order if all are numbers, in the order of text otherwise.
-    fn labels(&self) -> Labels {
-        if self.values.iter().all(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "false")) {
-            let texts: BTreeSet<String> = self.values.iter().map(|text| text.to_ascii_lowercase()).collect();
-            return Labels::new(LabelKind::Boolean, texts.into_iter().collect());
-        }
-        if self.not_a_number.is_some() {
-            return Labels::new(LabelKind::Text, self.values.iter().cloned().collect());
-        }
-        let whole: Option<BTreeSet<i128>> = self.values.iter().map(|text| text.parse().ok()).collect();
-        if let Some(whole) = whole {
-            return Labels::new(LabelKind::Integer, whole.iter().map(i128::to_string).collect());
-        }
-        let mut values: Vec<f64> =
-            self.values.iter().filter_map(|text| text.parse().ok()).map(|v: f64| v + 0.0).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup_by(|a, b| a.total_cmp(b).is_eq());
-        let kind = if self.not_whole { LabelKind::Number } else { LabelKind::Integer };
-        Labels::new(kind, values.iter().map(f64::to_string).collect())
+    fn are_few(&self, values: usize, rows: u64) -> bool {
+        let share = if rows > 1000 { 0.05 } else { 0.1 };
+        let is_small_part = rows < FEWEST_ROWS || values as f64 <= share * rows as f64;
+        !self.too_many && values <= MOST_NUMBERED_CLASSES && (values <= 2 || is_small_part)
     }
+
+    /// As they are written, the most frequent spelling of each; in numerical order if all are numbers, in the order of text
+    /// otherwise. With those that were written in several ways.
+    fn labels(&self, written: &Written) -> (Labels, Vec<String>) {
+        let kind = self.kind(written);
+        let mut classes: BTreeMap<String, Vec<(&str, u64)>> = BTreeMap::new();
+        for (text, &count) in &self.values {
+            classes.entry(canonical(kind, text).into_owned()).or_default().push((text, count));
+        }
+        let mut classes: Vec<(String, Vec<(&str, u64)>)> = classes.into_iter().collect();
+        match kind {
+            LabelKind::Integer if classes.iter().all(|(value, _)| value.parse::<i128>().is_ok()) => {
+                classes.sort_by_key(|(value, _)| value.parse::<i128>().unwrap_or(0));
+            }
+            LabelKind::Integer | LabelKind::Number => {
+                classes.sort_by(|(a, _), (b, _)| value_of(a).total_cmp(&value_of(b)));
+            }
+            LabelKind::Boolean | LabelKind::Text => {}
+        }
+        let mut respelled = Vec::new();
+        let texts = classes.into_iter().map(|(_, spellings)| {
+            // Of equally frequent ones the first in the order of text.
+            let most = spellings.iter().map(|(_, count)| *count).max().unwrap_or(0);
+            let chosen = spellings.iter().find(|(_, count)| *count == most).map_or("", |(text, _)| text);
+            if spellings.len() > 1 {
+                respelled.push(chosen.to_owned());
+            }
+            chosen.to_owned()
+        });
+        let texts = texts.collect();
+        (Labels::new(kind, texts), respelled)
+    }
+
+    fn kind(&self, written: &Written) -> LabelKind {
+        let is_boolean = |text: &String| matches!(text.to_ascii_lowercase().as_str(), "true" | "false");
+        let is_plain = |text: &String| text.parse::<f64>().is_ok_and(f64::is_finite);
+        // 01234 is a code.
+        let is_code = |text: &String| {
+            text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
+        };
+        let mut texts = self.values.keys();
+        if texts.clone().all(is_boolean) {
+            LabelKind::Boolean
+        } else if !texts.clone().all(is_plain) || texts.any(is_code) {
+            LabelKind::Text
+        } else if written.not_whole {
+            LabelKind::Number
+        } else {
+            LabelKind::Integer
+        }
+    }
+}
+
+/// Of a plain spelling.
+fn value_of(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
@@ -221,43 +322,86 @@ mod tests {
         scan
     }
 
+    fn labels(values: &[&str]) -> Labels {
+        scan(values).decide(Task::Auto).unwrap().labels.unwrap()
+    }
+
     #[test]
-    fn whole_numbers_are_classes_in_numerical_order_and_spelled_in_any_way() {
-        let labels = scan(&["10", "9.0", "+1", "-1", "1", "-0", "0"]).decide(Task::Auto).unwrap().unwrap();
-        assert_eq!(labels.texts(), ["-1", "0", "1", "9", "10"]);
+    fn whole_numbers_are_classes_in_numerical_order_and_spelled_as_written() {
+        let found = scan(&["10", "9.0", "+1", "-1", "1", "1", "-0", "0", "0"]).decide(Task::Auto).unwrap();
+        let labels = found.labels.unwrap();
+        assert_eq!(labels.texts(), ["-1", "0", "1", "9.0", "10"]);
+        assert_eq!(found.respelled, ["0", "1"]);
         assert_eq!(labels.kind(), LabelKind::Integer);
         assert_eq!(labels.index().class("+10.0", 0).unwrap(), 4);
         assert!(matches!(labels.index().class("2", 7), Err(Error::UnknownClass { row: 7, .. })));
     }
 
     #[test]
+    fn labels_are_written_as_they_were() {
+        assert_eq!(labels(&["01234", "99999", "01234"]).texts(), ["01234", "99999"]);
+        assert_eq!(labels(&["01234", "99999"]).kind(), LabelKind::Text);
+        assert_eq!(labels(&["1.0", "0.0"]).texts(), ["0.0", "1.0"]);
+        assert_eq!(labels(&["True", "False"]).texts(), ["False", "True"]);
+        assert_eq!(labels(&["none", "-", "+"]).texts(), ["+", "-", "none"]);
+    }
+
+    #[test]
+    fn rows_without_a_target_are_counted() {
+        let scan = scan(&["a", "", "b", "NA", "nan"]);
+        assert_eq!((scan.rows(), scan.missing()), (5, 3));
+        assert_eq!(scan.decide(Task::Auto).unwrap().labels.unwrap().texts(), ["a", "b"]);
+        let empty = super::TargetScan::default();
+        assert!(matches!(empty.decide(Task::Auto), Err(Error::NoTargets { rows: 0 })));
+    }
+
+    #[test]
     fn what_a_target_is() {
         let many: Vec<String> = (0..40).map(|i| i.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(scan(&["1.5", "2"]).decide(Task::Auto).unwrap(), None);
-        assert_eq!(scan(&many).decide(Task::Auto).unwrap(), None);
-        assert_eq!(scan(&many).decide(Task::Classification).unwrap().unwrap().len(), 40);
-        assert_eq!(scan(&["1", "0"]).decide(Task::Regression).unwrap(), None);
-        assert_eq!(scan(&["b", "a", "b"]).decide(Task::Auto).unwrap().unwrap().texts(), ["a", "b"]);
+        let of = |values: &[&str], task| scan(values).decide(task).unwrap();
+        assert_eq!(of(&["1.5", "2"], Task::Auto).labels, None);
+        assert_eq!(of(&many, Task::Auto).labels, None);
+        assert_eq!(of(&many, Task::Auto).reason, "40 different whole numbers in 40 rows");
+        assert_eq!(of(&many, Task::Classification).labels.unwrap().len(), 40);
+        assert_eq!(of(&["1", "0"], Task::Regression).labels, None);
+        assert_eq!(labels(&["b", "a", "b"]).texts(), ["a", "b"]);
+        // A few values of many rows are classes; of few rows they are counts, but for the fewest.
+        let values = |different: usize, rows: usize| -> Vec<String> {
+            (0..rows).map(|i| (i % different).to_string()).collect()
+        };
+        for (different, rows, are_classes) in [
+            (2, 100, true),
+            (2, 7, true),
+            (10, 100, true),
+            (11, 100, false),
+            (20, 50, true),
+            (20, 2000, true),
+            (21, 2000, false),
+        ] {
+            let values = values(different, rows);
+            let found =
+                scan(&values.iter().map(String::as_str).collect::<Vec<_>>()).decide(Task::Auto).unwrap();
+            assert_eq!(found.labels.is_some(), are_classes, "{different} of {rows}");
+        }
         let error = scan(&["1", "x"]).decide(Task::Regression).unwrap_err().to_string();
         assert_eq!(error, "expected a number as target, found \"x\" at row 1");
         let cells: Vec<String> = (0..30).map(|i| format!("{i}.5")).collect();
         let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        cells[7] = "n/a";
+        cells[7] = "unknown";
         let error = scan(&cells).decide(Task::Auto).unwrap_err().to_string();
-        assert_eq!(error, "expected a number as target, found \"n/a\" at row 7");
-        assert_eq!(scan(&cells).decide(Task::Classification).unwrap().unwrap().len(), 30);
-        let bools = scan(&["True", "false", "TRUE"]).decide(Task::Auto).unwrap().unwrap();
+        assert_eq!(error, "expected a number as target, found \"unknown\" at row 7");
+        assert_eq!(of(&cells, Task::Classification).labels.unwrap().len(), 30);
+        let bools = labels(&["True", "false", "True"]);
         assert_eq!(
             (bools.kind(), bools.texts()),
-            (LabelKind::Boolean, &["false".to_owned(), "true".to_owned()][..])
+            (LabelKind::Boolean, &["false".to_owned(), "True".to_owned()][..])
         );
         assert_eq!(bools.index().class("tRue", 0).unwrap(), 1);
-        let long = scan(&["9007199254740993", "9007199254740992", "+9007199254740992"]);
-        let long = long.decide(Task::Auto).unwrap().unwrap();
-        assert_eq!(long.texts(), ["9007199254740992", "9007199254740993"]);
+        let long = labels(&["9007199254740993", "9007199254740992", "+9007199254740992"]);
+        assert_eq!(long.texts().len(), 2);
         assert_eq!(long.index().class("9007199254740993", 0).unwrap(), 1);
         assert_eq!(long.index().class("9007199254740992.0", 0).unwrap(), 0);
-        assert!(scan(&["a", ""]).decide(Task::Auto).unwrap_err().to_string().contains("expected a class"));
+        assert!(of(&["1,5", "2", "3.000,25"], Task::Auto).decimal_comma);
     }
 }

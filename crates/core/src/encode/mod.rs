@@ -1,25 +1,52 @@
 //! Columns → rows: which columns, in which order, how scaled, and how texts become numbers; fitted to data and kept in the model.
 
+mod boolean;
+mod category;
+mod cells;
+mod curve;
+mod date;
 mod inputs;
 mod labels;
+mod layout;
 mod metric;
+mod number;
+mod profile;
 mod scaled;
 mod scaling;
 mod sequence;
 mod tables;
+mod target;
+mod text;
 
-pub use self::inputs::{Declared, inputs};
-pub use labels::{LabelIndex, LabelKind, Labels, TargetScan, Task};
+pub use self::inputs::{Declared, Inputs, inputs};
+pub use boolean::{BooleanEncoding, BooleanProfile};
+pub use category::{CategoryEncoding, CategoryProfile};
+pub use curve::{ColumnScaling, Curve};
+pub use date::{DateEncoding, DateProfile};
+pub use labels::{Decided, LabelIndex, LabelKind, Labels, TargetScan, Task};
 pub use metric::{Form, Metric, Stretch};
+pub use number::{NumberEncoding, NumberProfile};
+pub use profile::{ColumnProfile, TableProfile};
 pub use scaled::Scaled;
 pub use scaling::Scaling;
 pub use sequence::{Documents, Grams, Sequence, SequenceEncoder};
 pub use tables::{TableRows, rows_of};
+pub use target::TargetEncoding;
+pub use text::{TextEncoding, TextProfile};
 
+pub(crate) use curve::KNOTS;
+pub(crate) use layout::{Layout, Place};
 pub(crate) use metric::{ADDED, Root};
+pub(crate) use scaled::AnyOwned;
+pub(crate) use tables::{Learning, LearningSplit};
+pub(crate) use target::TargetMeans;
+
+use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::sweep::BLOCK;
-use crate::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use crate::table::CellFormat;
+use crate::table::{ColumnInfo, ColumnKind, TableSource, position};
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, Error, Event, Kernel, OwnedRows, Result, Rows, Scalar};
@@ -53,10 +80,10 @@ pub enum Columns {
         /// How many.
         count: usize,
     },
-    /// These columns of numbers, in this order.
+    /// Columns by name, each encoded in its own way.
     Named {
-        /// Their names.
-        names: Vec<String>,
+        /// Them.
+        inputs: Vec<Input>,
     },
     /// One sparse column.
     Sparse {
@@ -65,58 +92,207 @@ pub enum Columns {
         /// The number of columns inside.
         width: usize,
     },
-    /// Columns of numbers, then texts as the columns that they are hashed to: sparse rows.
-    Texts {
-        /// The names of the columns of numbers, in order.
-        numbers: Vec<String>,
-        /// The columns of text, in order; one may be there more than once, in different ways.
-        texts: Vec<Text>,
-    },
 }
 
-/// A column of text, and what becomes of it.
+/// A column of a table, and what becomes of it. A text may be there more than once, in different ways.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Text {
+pub struct Input {
     /// The name of the column.
     pub name: String,
-    /// How a text becomes numbers.
-    pub sequence: Sequence,
-    /// None before tf–idf was fitted.
-    pub encoder: Option<SequenceEncoder>,
+    /// How its cells become numbers.
+    pub encoding: Encoding,
 }
 
-impl Text {
-    /// Fitted if there is nothing to fit.
-    pub fn new(name: &str, sequence: Sequence) -> Result<Text> {
-        sequence.validate()?;
-        let encoder = if sequence.tf_idf { None } else { Some(sequence.build()?) };
-        Ok(Text { name: name.to_owned(), sequence, encoder })
+/// How the cells of a column become numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Encoding {
+    /// Numbers.
+    Number(NumberEncoding),
+    /// True and false.
+    Boolean(BooleanEncoding),
+    /// Levels, of which there are few.
+    Category(CategoryEncoding),
+    /// Levels, of which there are many.
+    Target(TargetEncoding),
+    /// Days and moments.
+    Date(DateEncoding),
+    /// Texts, hashed.
+    Text(TextEncoding),
+}
+
+impl Encoding {
+    /// Columns that are brought to a common scale.
+    fn scaled(&self) -> usize {
+        match self {
+            Encoding::Number(_) | Encoding::Date(_) => 1,
+            Encoding::Target(target) => target.width(),
+            Encoding::Boolean(_) | Encoding::Category(_) | Encoding::Text(_) => 0,
+        }
+    }
+
+    /// Columns of 0 and 1, or on a circle.
+    fn plain(&self) -> usize {
+        match self {
+            Encoding::Number(number) => usize::from(number.indicator),
+            Encoding::Boolean(boolean) => 1 + usize::from(boolean.indicator),
+            Encoding::Category(category) => category.width(),
+            Encoding::Date(date) => date.width(),
+            Encoding::Target(_) | Encoding::Text(_) => 0,
+        }
+    }
+
+    /// Columns that a text is hashed to.
+    fn hashed(&self) -> usize {
+        if let Encoding::Text(text) = self { text.sequence.width } else { 0 }
+    }
+
+    /// Whether its values, as a file has them, can be.
+    pub(crate) fn is_sound(&self) -> bool {
+        match self {
+            Encoding::Number(number) => number.is_sound(),
+            Encoding::Category(category) => category.is_sound(),
+            Encoding::Date(date) => date.is_sound(),
+            Encoding::Target(target) => target.is_sound(),
+            Encoding::Boolean(_) | Encoding::Text(_) => true,
+        }
+    }
+
+    /// What the cells are.
+    pub fn kind(&self) -> ColumnKind {
+        match self {
+            Encoding::Number(_) => ColumnKind::Number,
+            Encoding::Boolean(_) => ColumnKind::Boolean,
+            Encoding::Category(_) | Encoding::Target(_) => ColumnKind::Category,
+            Encoding::Date(_) => ColumnKind::Date,
+            Encoding::Text(_) => ColumnKind::Text,
+        }
+    }
+
+    /// How texts are read as such cells.
+    pub fn format(&self) -> CellFormat {
+        let format = CellFormat::from(self.kind());
+        match self {
+            Encoding::Number(number) => CellFormat { decimal_comma: number.decimal_comma, ..format },
+            Encoding::Date(date) => CellFormat { day_first: date.day_first, ..format },
+            _ => format,
+        }
+    }
+}
+
+impl Input {
+    /// A column of numbers as they are, of which none may be missing.
+    pub fn number(name: &str) -> Input {
+        Input { name: name.to_owned(), encoding: Encoding::Number(NumberEncoding::default()) }
+    }
+
+    /// A column of texts.
+    pub fn text(name: &str, sequence: Sequence) -> Result<Input> {
+        Ok(Input { name: name.to_owned(), encoding: Encoding::Text(TextEncoding::new(sequence)?) })
+    }
+
+    /// How its texts become numbers, if it has texts.
+    pub fn as_text(&self) -> Option<&TextEncoding> {
+        if let Encoding::Text(text) = &self.encoding { Some(text) } else { None }
+    }
+
+    /// Whether rows are told apart by the cells of this column, not by what they are encoded to, which may depend on other rows.
+    fn is_identified_by_cells(&self) -> bool {
+        match &self.encoding {
+            Encoding::Number(number) => number.indicator || number.curve != Curve::None,
+            Encoding::Text(_) => false,
+            Encoding::Boolean(_) | Encoding::Category(_) | Encoding::Target(_) | Encoding::Date(_) => true,
+        }
+    }
+
+    /// A name for each of its columns in the order of [`Place`](layout::Place): scaled, plain, hashed.
+    fn column_name(&self, place: &Place, j: usize) -> String {
+        let (name, at) = (&self.name, j.saturating_sub(place.plain.start));
+        match &self.encoding {
+            Encoding::Target(target) if j + 1 == place.scaled.start + target.width() => {
+                format!("{name} (frequency)")
+            }
+            Encoding::Target(_) if place.scaled.len() == 2 => format!("{name} (mean of the target)"),
+            Encoding::Target(_) => format!("{name} (mean of output {})", j - place.scaled.start),
+            _ if place.scaled.contains(&j) => name.clone(),
+            Encoding::Number(_) => format!("{name} is missing"),
+            Encoding::Boolean(_) if at > 0 => format!("{name} is missing"),
+            Encoding::Boolean(_) => name.clone(),
+            Encoding::Category(category) => match category.levels.get(at) {
+                Some(level) => format!("{name}={level}"),
+                None if category.pooled && at == category.levels.len() => format!("{name}=(other)"),
+                None => format!("{name} is missing"),
+            },
+            Encoding::Date(date) => date.names(name).swap_remove(at),
+            Encoding::Text(_) => format!("{name}[{}]", j - place.hashed.start),
+        }
     }
 }
 
 impl Columns {
-    /// All columns of a table but some.
-    pub fn all_but(columns: &[ColumnInfo], left_out: &[&str]) -> Result<Columns> {
-        let inputs = || columns.iter().filter(|column| !left_out.contains(&column.name.as_str()));
-        if let Some(ColumnInfo { name, kind: ColumnKind::Sparse { width } }) =
-            inputs().find(|column| matches!(column.kind, ColumnKind::Sparse { .. }))
-        {
-            return Ok(Columns::Sparse { name: name.clone(), width: *width });
+    /// Columns of numbers as they are.
+    pub fn numbers<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Columns {
+        Columns::Named { inputs: names.into_iter().map(|name| Input::number(name.as_ref())).collect() }
+    }
+
+    /// The columns by name; none of those that have no names.
+    pub fn inputs(&self) -> &[Input] {
+        if let Columns::Named { inputs } = self { inputs } else { &[] }
+    }
+
+    /// The same where the target has so many outputs: categories may have a column for each.
+    pub(crate) fn for_outputs(mut self, outputs: usize) -> Columns {
+        if let Columns::Named { inputs } = &mut self {
+            for input in inputs {
+                if let Encoding::Target(target) = &mut input.encoding
+                    && !target.is_fitted()
+                {
+                    *target = TargetEncoding::of_outputs(outputs);
+                }
+            }
         }
-        let names: Vec<String> = inputs().map(|column| column.name.clone()).collect();
-        if names.is_empty() { Err(Error::NoColumns) } else { Ok(Columns::Named { names }) }
+        self
+    }
+
+    /// The same for new rows, with what the levels of each input mean for the target.
+    pub(crate) fn with_target_means(mut self, means: &[Option<TargetMeans>]) -> Columns {
+        if let Columns::Named { inputs } = &mut self {
+            for (input, means) in inputs.iter_mut().zip(means) {
+                if let Some(means) = means {
+                    input.encoding = Encoding::Target(means.encoding());
+                }
+            }
+        }
+        self
+    }
+
+    /// Where the columns of each input stand in the rows.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::of(self.inputs())
     }
 
     /// Columns of the rows, d.
     pub fn count(&self) -> usize {
         match self {
             Columns::Unnamed { count } => *count,
-            Columns::Named { names } => names.len(),
             Columns::Sparse { width, .. } => *width,
-            Columns::Texts { numbers, texts } => {
-                texts.iter().fold(numbers.len(), |sum, text| sum.saturating_add(text.sequence.width))
-            }
+            Columns::Named { .. } => self.layout().total,
         }
+    }
+
+    /// Whether rows are sparse.
+    pub(crate) fn is_sparse(&self) -> bool {
+        match self {
+            Columns::Unnamed { .. } => false,
+            Columns::Sparse { .. } => true,
+            Columns::Named { inputs } => inputs.iter().any(|input| input.as_text().is_some()),
+        }
+    }
+
+    /// What column j of the rows is called.
+    pub fn column_name(&self, j: usize) -> String {
+        let layout = self.layout();
+        let found = layout.input_of(j).map(|at| self.inputs()[at].column_name(&layout.places[at], j));
+        found.unwrap_or_else(|| format!("x{j}"))
     }
 
     /// Where they stand in a table, by name; without names, its sparse column or the first ones.
@@ -126,12 +302,16 @@ impl Columns {
             Columns::Unnamed { .. } if sparse().is_some() => Ok(sparse().into_iter().collect()),
             Columns::Unnamed { count } if *count <= columns.len() => Ok((0..*count).collect()),
             Columns::Unnamed { count } => Err(Error::ColumnCount { expected: *count, found: columns.len() }),
-            Columns::Named { names } => names.iter().map(|name| position(columns, name)).collect(),
-            Columns::Sparse { name, .. } => Ok(vec![position(columns, name)?]),
-            Columns::Texts { numbers, texts } => {
-                let names = numbers.iter().chain(texts.iter().map(|text| &text.name));
-                names.map(|name| position(columns, name)).collect()
+            Columns::Named { inputs } => {
+                let known: HashMap<&str, usize> =
+                    columns.iter().enumerate().rev().map(|(at, column)| (column.name.as_str(), at)).collect();
+                let at = |input: &Input| known.get(input.name.as_str()).copied();
+                inputs
+                    .iter()
+                    .map(|input| at(input).map_or_else(|| position(columns, &input.name), Ok))
+                    .collect()
             }
+            Columns::Sparse { name, .. } => Ok(vec![position(columns, name)?]),
         }
     }
 
@@ -149,10 +329,10 @@ impl Columns {
         same(of_table.to_string(), expected)
     }
 
-    /// Columns that are brought to a common scale: all but the hashed ones, which stand last.
+    /// Columns that are brought to a common scale, from the first on.
     pub fn scaled(&self) -> usize {
         match self {
-            Columns::Texts { numbers, .. } => numbers.len(),
+            Columns::Named { .. } => self.layout().scaled,
             columns => columns.count(),
         }
     }
@@ -160,43 +340,33 @@ impl Columns {
     /// The same with tf–idf fitted to the texts of a table: one pass, where there is something to fit.
     pub fn fit(mut self, engine: &Engine, tables: &dyn TableSource) -> Result<Columns> {
         let positions = self.positions(tables.columns())?;
-        let Columns::Texts { numbers, texts } = &mut self else { return Ok(self) };
-        if texts.iter().all(|text| text.encoder.is_some()) {
+        let Columns::Named { inputs } = &mut self else { return Ok(self) };
+        let open =
+            inputs.iter_mut().zip(positions).filter_map(|(Input { name, encoding }, at)| match encoding {
+                Encoding::Text(text) if text.encoder.is_none() => Some((&*name, text, at)),
+                _ => None,
+            });
+        let mut open: Vec<_> = open.map(|(name, text, at)| (name, text, at, Documents::default())).collect();
+        if open.is_empty() {
             return Ok(self);
         }
         let phase = "texts";
         engine.tell(&Event::Started { phase })?;
-        let mut counts: Vec<Documents> = texts.iter().map(|_| Documents::default()).collect();
-        let (mut reader, mut rows) = (tables.open()?, 0);
+        let (mut reader, mut rows) = (tables.open(engine)?, 0);
         while let Some(table) = reader.next(BLOCK)? {
-            for ((text, counts), &at) in texts.iter().zip(&mut counts).zip(&positions[numbers.len()..]) {
-                match &table.columns[at] {
-                    Column::Text(values) if text.encoder.is_none() => {
-                        counts.absorb(engine, &text.sequence.grams, values, None)?;
-                    }
-                    Column::Text(_) => {}
-                    other => return Err(not_text(&text.name, other)),
-                }
+            for (name, text, at, counts) in &mut open {
+                let texts = cells::texts(name, &table.columns[*at])?;
+                counts.absorb(engine, &text.sequence.grams, &texts, None)?;
             }
             rows += table.rows as u64;
             engine.tell(&Event::Progress { phase, rows, fraction: reader.fraction() })?;
         }
-        for (text, counts) in texts.iter_mut().zip(counts).filter(|(text, _)| text.encoder.is_none()) {
+        for (_, text, _, counts) in open {
             text.encoder = Some(SequenceEncoder::new(text.sequence.clone(), Some(counts))?);
         }
         engine.tell(&Event::Finished { phase })?;
         Ok(self)
     }
-}
-
-/// A column that should hold texts.
-fn not_text(name: &str, found: &Column) -> Error {
-    let found = match found {
-        Column::Number(_) => "numbers",
-        Column::Text(_) => "texts",
-        Column::Sparse(_) => "sparse rows",
-    };
-    Error::ColumnKind { name: name.to_owned(), expected: "texts", found, instead: inputs::AS_TEXT }
 }
 
 /// From the columns of a source to the rows that a map takes.
@@ -205,12 +375,14 @@ pub struct Encoder {
     columns: Columns,
     scaling: Option<Scaling>,
     metric: Option<Metric>,
+    /// Of the rows that the map takes; none: that of the rows that come.
+    precision: Option<Precision>,
 }
 
 impl Encoder {
     /// Unnamed columns, as they are.
     pub fn identity(count: usize) -> Self {
-        Encoder { columns: Columns::Unnamed { count }, scaling: None, metric: None }
+        Encoder { columns: Columns::Unnamed { count }, scaling: None, metric: None, precision: None }
     }
 
     /// The same with other columns.
@@ -226,6 +398,16 @@ impl Encoder {
     /// The same with a metric, of as many columns.
     pub fn with_metric(self, metric: Metric) -> Self {
         Encoder { metric: Some(metric), ..self }
+    }
+
+    /// The same for rows that the map takes in one precision, whatever they come in.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Encoder { precision: Some(precision), ..self }
+    }
+
+    /// The precision of the rows that the map takes; none where it is that of the rows that come.
+    pub fn precision(&self) -> Option<Precision> {
+        self.precision
     }
 
     /// The input columns.
@@ -248,21 +430,17 @@ impl Encoder {
         self.metric.as_ref().map_or_else(|| self.columns.count(), Metric::width)
     }
 
-    /// How much each source column matters, by its name, the most first: its part of the mean square of the gradient that the metric was learnt from. What a text was hashed to is summed. None without a metric.
+    /// How much each source column matters, by its name, the most first: its part of the mean square of the gradient that the metric was learnt from. What a column was encoded to is summed. None without a metric.
     pub fn importances(&self) -> Option<Vec<(String, f64)>> {
         let shares = self.metric.as_ref()?.importances();
+        let layout = self.columns.layout();
+        let sum = |part: Range<usize>| shares[part].iter().sum::<f64>();
         let mut named: Vec<(String, f64)> = match &self.columns {
-            Columns::Named { names } => names.iter().cloned().zip(shares.iter().copied()).collect(),
-            Columns::Texts { numbers, texts } => {
-                let mut at = numbers.len();
-                let summed = texts.iter().map(|text| {
-                    let start = at;
-                    at += text.sequence.width;
-                    (text.name.clone(), shares[start..at].iter().sum())
-                });
-                let numbers = numbers.iter().cloned().zip(shares.iter().copied());
-                numbers.chain(summed).collect()
-            }
+            Columns::Named { inputs } => inputs
+                .iter()
+                .zip(layout.places)
+                .map(|(input, place)| (input.name.clone(), place.parts().into_iter().map(sum).sum()))
+                .collect(),
             _ => shares.iter().enumerate().map(|(j, share)| (format!("x{j}"), *share)).collect(),
         };
         // A text may be there in several ways.
@@ -278,9 +456,25 @@ impl Encoder {
         Some(named)
     }
 
-    /// Rows as the map takes them: scaled, then stretched; none if they are so already.
-    pub(crate) fn rows<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>) -> Option<OwnedRows<T>> {
-        let scaled = self.scaling.as_ref().map(|scaling| scaling.rows::<T, T>(rows));
+    /// Rows that come in another precision than the map takes, scaled and rounded to that; none if they come in it.
+    pub(crate) fn rounded<T: Scalar>(&self, rows: &Rows<'_, T>) -> Option<AnyOwned> {
+        let precision = self.precision.filter(|precision| precision.bytes() != size_of::<T>())?;
+        let scaled = match &self.scaling {
+            Some(scaling) => AnyOwned::scaled(scaling, rows, precision),
+            None => AnyOwned::scaled(&Scaling::identity(rows.columns()), rows, precision),
+        };
+        Some(scaled)
+    }
+
+    /// Rows as the map takes them: scaled, unless they are, then stretched; none if they are so already.
+    pub(crate) fn rows<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        is_scaled: bool,
+    ) -> Option<OwnedRows<T>> {
+        let scaling = self.scaling.as_ref().filter(|_| !is_scaled);
+        let scaled = scaling.map(|scaling| scaling.rows::<T, T>(rows));
         match &self.metric {
             Some(metric) => Some(metric.rows(engine, &scaled.as_ref().map_or(*rows, OwnedRows::view))),
             None => scaled,
@@ -301,9 +495,9 @@ mod tests {
     /// A text that is there in two ways is one column for people.
     #[test]
     fn importances_are_summed_by_name() {
-        let text = |sequence: &str| Text::new("dna", sequence.parse().unwrap()).unwrap();
-        let texts = vec![text("spectrum(k=1,width=4)"), text("spectrum(k=2,width=8)")];
-        let columns = Columns::Texts { numbers: vec!["age".to_owned()], texts };
+        let text = |sequence: &str| Input::text("dna", sequence.parse().unwrap()).unwrap();
+        let inputs = vec![text("spectrum(k=1,width=4)"), Input::number("age"), text("spectrum(k=2,width=8)")];
+        let columns = Columns::Named { inputs };
         let metric = Metric::of_chosen(columns.count(), &[0, 1, 2, 7]);
         let encoder = Encoder::identity(13).with_columns(columns).with_metric(metric);
         let found = encoder.importances().unwrap();

@@ -87,9 +87,20 @@ struct ScaledBatches<'a> {
     rows: Option<AnyOwned>,
 }
 
-enum AnyOwned {
+/// Rows of either precision.
+pub(crate) enum AnyOwned {
     F32(OwnedRows<f32>),
     F64(OwnedRows<f64>),
+}
+
+impl AnyOwned {
+    /// Rows of any precision, scaled and rounded to another.
+    pub(crate) fn scaled<T: Scalar>(scaling: &Scaling, rows: &Rows<'_, T>, precision: Precision) -> AnyOwned {
+        match precision {
+            Precision::Single => AnyOwned::F32(scaling.rows(rows)),
+            Precision::Double => AnyOwned::F64(scaling.rows(rows)),
+        }
+    }
 }
 
 impl Batches for ScaledBatches<'_> {

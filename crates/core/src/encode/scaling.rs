@@ -19,7 +19,7 @@ pub struct Scaling {
 }
 
 /// To 24 bits: the mean of the same rows in another order differs in its last bits, and nothing should follow from that.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     const DROPPED: u64 = 29;
     f64::from_bits((value.to_bits() + (1 << (DROPPED - 1))) >> DROPPED << DROPPED)
 }

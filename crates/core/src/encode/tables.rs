@@ -1,19 +1,62 @@
 //! Tables as a source of rows.
 
-use super::labels::LabelIndex;
-use super::{Columns, Labels, Text, not_text};
-use crate::source::{Batch, Batches, Source, Target};
-use crate::table::{Column, Table, TableReader, TableSource, position};
-use crate::{AnyRows, Csr, Engine, Error, Matrix, OwnedRows, Result};
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// Some columns of a table as rows, one as target. In double precision, as files are read.
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::labels::LabelIndex;
+use super::target::{self, FOLDS, Seen, TargetEncoding, TargetMeans, TargetSums};
+use super::{Columns, Encoding, Input, Labels, Layout, cells};
+use crate::content::ContentHash;
+use crate::random::Stream;
+use crate::source::{Batch, Batches, Source, Target};
+use crate::sweep::BLOCK;
+use crate::table::infer::is_missing_label;
+use crate::table::{CategoryColumn, Column, Table, TableReader, TableSource, number, position};
+use crate::{AnyRows, Csr, Engine, Error, Event, Matrix, MatrixView, OwnedRows, Result, Rows};
+
+/// Where targets are.
+#[derive(Clone, Copy)]
+enum Targets<'a> {
+    /// Nothing is to be predicted.
+    None,
+    /// In a column of the table.
+    Column(usize),
+    /// Beside the table, a row for each of its rows.
+    Beside(MatrixView<'a, f64>),
+}
+
+/// Where weights are.
+#[derive(Clone, Copy)]
+enum Weights<'a> {
+    /// All rows count alike.
+    None,
+    /// In a column of the table.
+    Column(usize),
+    /// Beside the table, one for each of its rows.
+    Beside(&'a [f64]),
+}
+
+/// Some columns of a table as rows, one as target, or targets that stand beside the table. In double precision, as files are read.
+///
+/// Rows without a target have weight 0, which is as if they were not there.
+#[derive(Clone)]
 pub struct TableRows<'a> {
     engine: &'a Engine,
     tables: &'a dyn TableSource,
     columns: Columns,
     positions: Vec<usize>,
-    /// None where nothing is to be predicted.
-    target_position: Option<usize>,
+    targets: Targets<'a>,
+    /// Whether texts among the targets have a decimal comma.
+    decimal_comma: bool,
+    weights: Weights<'a>,
+    /// None where rows have no groups.
+    group_position: Option<usize>,
+    /// The columns whose cells identify a row, in their order; none where its numbers do.
+    identity: Option<Vec<usize>>,
+    /// How rows that are learnt from are encoded by their targets; none where there is nothing of the kind, or rows are new ones.
+    learning: Option<Learning<'a>>,
     target: Target,
     index: Option<LabelIndex>,
     rows: Option<u64>,
@@ -31,60 +74,302 @@ impl<'a> TableRows<'a> {
         labels: Option<Labels>,
         rows: Option<u64>,
     ) -> Result<Self> {
-        let positions = columns.positions(tables.columns())?;
-        let target_position = Some(position(tables.columns(), target)?);
+        let targets = Targets::Column(position(tables.columns(), target)?);
         let index = labels.as_ref().map(Labels::index);
         let target = labels.map_or(Target::Numbers { outputs: 1 }, |labels| Target::Classes { labels });
-        Ok(TableRows { engine, tables, columns, positions, target_position, target, index, rows })
+        let columns = columns.for_outputs(target.outputs());
+        Ok(TableRows { targets, target, index, rows, ..Self::without_target(engine, tables, columns)? })
     }
 
     /// Rows of `columns` alone: for maps, which look at no target.
     pub fn without_target(engine: &'a Engine, tables: &'a dyn TableSource, columns: Columns) -> Result<Self> {
         let positions = columns.positions(tables.columns())?;
         let target = Target::Numbers { outputs: 0 };
+        let identity = columns.inputs().iter().any(Input::is_identified_by_cells).then(|| {
+            let mut identity = positions.clone();
+            identity.sort_unstable();
+            identity.dedup();
+            identity
+        });
         Ok(TableRows {
             engine,
             tables,
             columns,
             positions,
-            target_position: None,
+            targets: Targets::None,
+            decimal_comma: false,
+            weights: Weights::None,
+            group_position: None,
+            identity,
+            learning: None,
             target,
             index: None,
             rows: None,
         })
     }
 
-    /// Targets of a block: numbers, or positions in the labels.
-    fn targets(&self, table: &Table) -> Result<Vec<f64>> {
-        let Some(at) = self.target_position else { return Ok(Vec::new()) };
-        let row = |i: usize| table.first_row + i as u64;
-        match (&table.columns[at], &self.index) {
-            (Column::Number(values), None) => Ok(values.clone()),
-            (Column::Text(texts), None) => {
-                texts.iter().enumerate().map(|(i, text)| number(text, row(i))).collect()
+    /// The same, its targets read with a decimal comma.
+    pub fn with_decimal_comma(self, decimal_comma: bool) -> Self {
+        TableRows { decimal_comma, ..self }
+    }
+
+    /// The same, each row weighted by what this column says.
+    pub fn weighted(self, column: &str) -> Result<Self> {
+        let weights = Weights::Column(position(self.tables.columns(), column)?);
+        Ok(TableRows { weights, ..self })
+    }
+
+    /// The same with targets, one row for each row of the table, and weights that stand beside it. For classes, `targets` is one
+    /// column of positions in the labels.
+    pub fn beside(
+        self,
+        targets: MatrixView<'a, f64>,
+        weights: Option<&'a [f64]>,
+        target: Target,
+    ) -> Result<Self> {
+        let outputs = if let Target::Numbers { outputs } = target { outputs } else { 1 };
+        let rows = targets.rows();
+        let lengths = [
+            ("columns of targets", outputs, targets.columns()),
+            ("weights", rows, weights.map_or(rows, <[f64]>::len)),
+        ];
+        if let Some(&(what, expected, found)) = lengths.iter().find(|(_, expected, found)| expected != found)
+        {
+            return Err(Error::Length { what, expected, found });
+        }
+        let weights = weights.map_or(Weights::None, Weights::Beside);
+        let columns = self.columns.for_outputs(target.outputs());
+        let (targets, rows) = (Targets::Beside(targets), Some(rows as u64));
+        Ok(TableRows { columns, targets, weights, target, rows, ..self })
+    }
+
+    /// The same, rows with the same cell in this column in one fold.
+    pub fn grouped(self, column: &str) -> Result<Self> {
+        let group_position = Some(position(self.tables.columns(), column)?);
+        Ok(TableRows { group_position, ..self })
+    }
+
+    /// The columns, and how they are encoded.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The name of the target; empty where there is none.
+    pub(crate) fn target_name(&self) -> &str {
+        match self.targets {
+            Targets::Column(at) => &self.tables.columns()[at].name,
+            Targets::None | Targets::Beside(_) => "",
+        }
+    }
+
+    /// The same rows as they are learnt from.
+    pub(crate) fn learnt_from(&self, learning: Learning<'a>) -> TableRows<'a> {
+        TableRows { learning: Some(learning), ..self.clone() }
+    }
+
+    /// What the levels of each column that is encoded by the target mean for it: one pass, over the rows that are not held out. None
+    /// where there is no such column.
+    pub(crate) fn target_means(&self, split: &LearningSplit) -> Result<Option<Vec<Option<TargetMeans>>>> {
+        let is_by_target = |input: &Input| matches!(input.encoding, Encoding::Target(_));
+        let inputs = self.columns.inputs();
+        if !inputs.iter().any(is_by_target) {
+            return Ok(None);
+        }
+        let outputs = self.target.outputs();
+        let count = inputs.iter().filter(|input| is_by_target(input)).count() as u64;
+        let bytes = count.saturating_mul(TargetSums::bytes(outputs));
+        self.engine.check_memory(|| format!("the levels of {count} columns of categories"), bytes)?;
+        let new = |input: &Input| is_by_target(input).then(|| TargetSums::new(outputs));
+        let mut sums: Vec<Option<TargetSums>> = inputs.iter().map(new).collect();
+        let phase = "categories";
+        self.engine.tell(&Event::Started { phase })?;
+        let (mut reader, mut rows) = (self.tables.open(self.engine)?, 0);
+        while let Some(table) = reader.next(BLOCK)? {
+            let Block { targets, weights, keys, groups, .. } = self.block(&table)?;
+            let keys = groups.or(keys).unwrap_or_default();
+            let nothing = Matrix::<f64>::zeros(table.rows, 0);
+            let batch = Batch::new(AnyRows::F64(Rows::from(&nothing)), targets.view(), 0);
+            let coded = self.target.coded(&batch);
+            for ((sums, Input { name, .. }), &at) in sums.iter_mut().zip(inputs).zip(&self.positions) {
+                let Some(sums) = sums else { continue };
+                let levels = target::hashes(&*cells::levels(name, &table.columns[at])?);
+                for i in 0..table.rows {
+                    let weight = weights.as_ref().map_or(1.0, |weights| weights[i]);
+                    if weight > 0.0 && !split.is_held(keys[i]) {
+                        sums.absorb(levels[i], split.fold(keys[i]), weight, coded.row(i));
+                    }
+                }
             }
-            (Column::Text(texts), Some(index)) => {
-                texts.iter().enumerate().map(|(i, text)| Ok(index.class(text, row(i))? as f64)).collect()
+            rows += table.rows as u64;
+            self.engine.tell(&Event::Progress { phase, rows, fraction: reader.fraction() })?;
+        }
+        self.engine.tell(&Event::Finished { phase })?;
+        Ok(Some(sums.into_iter().map(|sums| sums.map(TargetSums::means)).collect()))
+    }
+
+    /// What is beside the rows of a block.
+    fn block(&self, table: &Table) -> Result<Block> {
+        let mut weights = self.weights(table)?.map(Cow::into_owned);
+        let targets = match self.targets {
+            Targets::None => Matrix::zeros(table.rows, 0),
+            Targets::Beside(targets) => {
+                let place = place(table, "rows of targets", targets.rows())?;
+                Matrix::from_fn(table.rows, targets.columns(), |i, o| targets.row(place.start + i)[o])
             }
-            (Column::Number(values), Some(index)) => values
-                .iter()
-                .enumerate()
-                .map(|(i, value)| Ok(index.class(&value.to_string(), row(i))? as f64))
-                .collect(),
-            (Column::Sparse(_), _) => Err(Error::Parameter {
-                name: "target",
-                expected: "a column of one value a row",
-                found: "a sparse column".to_owned(),
+            Targets::Column(at) => {
+                let targets = self.targets_in(at, table)?;
+                if targets.iter().any(Option::is_none) {
+                    let weights = weights.get_or_insert_with(|| vec![1.0; table.rows]);
+                    weights.iter_mut().zip(&targets).filter(|(_, y)| y.is_none()).for_each(|(w, _)| *w = 0.0);
+                }
+                Matrix::new(table.rows, 1, targets.into_iter().map(|y| y.unwrap_or(0.0)).collect())?
+            }
+        };
+        let keys =
+            self.identity.as_deref().or_else(|| self.group_position.map(|_| self.positions.as_slice()));
+        let mut keys = keys.map(|columns| self.keys(table, columns));
+        let groups = match (self.group_position, &mut keys) {
+            (Some(at), Some(keys)) => {
+                let mut groups = self.keys(table, &[at]);
+                for (i, (key, group)) in keys.iter_mut().zip(&mut groups).enumerate() {
+                    // A row without a group is one of its own. Rows that are alike in two groups are two rows.
+                    *group = if table.columns[at].is_missing(i) { *key } else { *group };
+                    *key = xxh3_64_with_seed(&key.to_le_bytes(), *group);
+                }
+                Some(groups)
+            }
+            _ => None,
+        };
+        Ok(Block { targets, weights, keys, groups })
+    }
+
+    /// The hash of the cells of each row in some columns.
+    fn keys(&self, table: &Table, columns: &[usize]) -> Vec<u64> {
+        /// Rows that a thread takes at a time.
+        const PIECE: usize = 256;
+        let mut keys = vec![0; table.rows];
+        self.engine.for_each_chunk(&mut keys, PIECE, &|p, out| {
+            out.iter_mut().enumerate().for_each(|(i, key)| *key = table.hash_of(columns, p * PIECE + i));
+        });
+        keys
+    }
+
+    /// Targets of a block that are in column `at`: numbers, or positions in the labels; none where one is missing.
+    fn targets_in(&self, at: usize, table: &Table) -> Result<Vec<Option<f64>>> {
+        let of_text = |i: usize, text: &str| {
+            if is_missing_label(text) {
+                return Ok(None);
+            }
+            let row = table.first_row + i as u64;
+            match &self.index {
+                Some(index) => Ok(Some(index.class(text, row)? as f64)),
+                None => self.number(text, row).map(Some),
+            }
+        };
+        let each = |cell: &dyn Fn(usize) -> Result<Option<f64>>| (0..table.rows).map(cell).collect();
+        match &table.columns[at] {
+            Column::Number(values) if self.index.is_none() => {
+                Ok(values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect())
+            }
+            Column::Number(values) => each(&|i| of_text(i, &values[i].to_string())),
+            Column::Text(texts) => each(&|i| texts.cell(i).map_or(Ok(None), |text| of_text(i, text))),
+            Column::Category(levels) => each(&|i| levels.get(i).map_or(Ok(None), |text| of_text(i, text))),
+            Column::Boolean(values) if self.index.is_none() => {
+                Ok(values.iter().map(|value| value.map(|value| f64::from(u8::from(value)))).collect())
+            }
+            Column::Boolean(values) => each(&|i| {
+                values[i].map_or(Ok(None), |value| of_text(i, if value { "True" } else { "False" }))
             }),
+            Column::Date(_) | Column::Sparse(_) => Err(Error::Parameter {
+                name: "target",
+                expected: "a column of numbers or classes",
+                found: "dates, or a sparse column".to_owned(),
+            }),
+        }
+    }
+
+    fn number(&self, text: &str, row: u64) -> Result<f64> {
+        match number::parse(text, self.decimal_comma) {
+            Some((value, _)) if value.is_finite() => Ok(value),
+            _ => Err(Error::TargetText { expected: "a number", found: text.to_owned(), row }),
+        }
+    }
+
+    /// The weights of a block.
+    fn weights<'t>(&self, table: &'t Table) -> Result<Option<Cow<'t, [f64]>>> {
+        match self.weights {
+            Weights::None => Ok(None),
+            Weights::Column(at) => {
+                cells::numbers(&self.tables.columns()[at].name, &table.columns[at], false).map(Some)
+            }
+            Weights::Beside(weights) => {
+                let place = place(table, "weights", weights.len())?;
+                Ok(Some(Cow::Owned(weights[place].to_vec())))
+            }
         }
     }
 }
 
-fn number(text: &str, row: u64) -> Result<f64> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Error::TargetText { expected: "a number", found: text.to_owned(), row }),
+/// What is beside the rows of a block.
+struct Block {
+    targets: Matrix<f64>,
+    weights: Option<Vec<f64>>,
+    keys: Option<Vec<u64>>,
+    groups: Option<Vec<u64>>,
+}
+
+/// Into which parts rows are divided where categories are encoded by the target.
+#[derive(Clone, Debug)]
+pub(crate) struct LearningSplit {
+    folds: ContentHash,
+    held_out: Option<(ContentHash, f64)>,
+}
+
+impl LearningSplit {
+    /// Rows that are held out have no part in what levels mean.
+    pub(crate) fn new(seed: u64, held_out: Option<(ContentHash, f64)>) -> LearningSplit {
+        LearningSplit { folds: ContentHash::new(seed, Stream::TargetFolds), held_out }
     }
+
+    fn is_held(&self, key: u64) -> bool {
+        self.held_out.as_ref().is_some_and(|(hash, share)| hash.is_below(key, *share))
+    }
+
+    fn fold(&self, key: u64) -> usize {
+        self.folds.fold_of_key(key, FOLDS)
+    }
+}
+
+/// How rows that are learnt from are encoded by their targets.
+#[derive(Clone, Copy)]
+pub(crate) struct Learning<'a> {
+    /// For each input.
+    pub(crate) means: &'a [Option<TargetMeans>],
+    pub(crate) split: &'a LearningSplit,
+    /// Whether something is still to be chosen.
+    pub(crate) is_search: bool,
+}
+
+impl Learning<'_> {
+    /// What the encoding of a row may look at; none if the row is not learnt from.
+    fn seen(&self, key: u64) -> Option<Seen> {
+        match (self.split.is_held(key), self.is_search) {
+            (true, true) => None,
+            (true, false) => Some(Seen::All),
+            (false, true) => Seen::in_search(self.split.fold(key)),
+            (false, false) => Some(Seen::Without(self.split.fold(key))),
+        }
+    }
+}
+
+/// The means of the levels of each input, and what each row may see of them.
+type ByTarget<'a> = (&'a [Option<TargetMeans>], &'a [Option<Seen>]);
+
+/// Where the rows of a block are in what stands beside the table.
+fn place(table: &Table, what: &'static str, found: usize) -> Result<Range<usize>> {
+    let start = table.first_row as usize;
+    let expected = start + table.rows;
+    if expected > found { Err(Error::Length { what, expected, found }) } else { Ok(start..expected) }
 }
 
 /// The chosen columns of a block as rows; texts are encoded on the engine's threads.
@@ -94,55 +379,143 @@ pub fn rows_of(
     columns: &Columns,
     positions: &[usize],
 ) -> Result<OwnedRows<f64>> {
-    if let Columns::Texts { numbers, texts } = columns {
-        let (numbers, places) = positions.split_at(numbers.len());
-        let numbers = dense(table, numbers)?;
-        let encoded = texts
-            .iter()
-            .zip(places)
-            .map(|(text, &at)| encoded(engine, text, &table.columns[at]))
-            .collect::<Result<Vec<_>>>()?;
-        return Ok(OwnedRows::Sparse(side_by_side(&numbers, encoded)));
+    encoded(engine, table, columns, positions, None)
+}
+
+fn encoded(
+    engine: &Engine,
+    table: &Table,
+    columns: &Columns,
+    positions: &[usize],
+    by_target: Option<ByTarget<'_>>,
+) -> Result<OwnedRows<f64>> {
+    match columns {
+        Columns::Named { inputs } => named(engine, table, inputs, positions, by_target),
+        Columns::Unnamed { count } | Columns::Sparse { width: count, .. } => {
+            unnamed(table, *count, positions)
+        }
     }
+}
+
+/// Each input where its layout says.
+fn named(
+    engine: &Engine,
+    table: &Table,
+    inputs: &[Input],
+    positions: &[usize],
+    by_target: Option<ByTarget<'_>>,
+) -> Result<OwnedRows<f64>> {
+    let Layout { places, dense, .. } = Layout::of(inputs);
+    let mut rows = Matrix::zeros(table.rows, dense);
+    let mut hashed = Vec::new();
+    for (input, ((Input { name, encoding }, place), &at)) in
+        inputs.iter().zip(places).zip(positions).enumerate()
+    {
+        let column = &table.columns[at];
+        let (scaled, plain) = (place.scaled.start, place.plain);
+        match encoding {
+            Encoding::Number(number) => {
+                for (i, &x) in cells::numbers(name, column, number.decimal_comma)?.iter().enumerate() {
+                    let row = rows.row_mut(i);
+                    row[scaled] = number.value(x);
+                    if number.indicator && x.is_nan() {
+                        row[plain.start] = 1.0;
+                    }
+                }
+            }
+            Encoding::Boolean(boolean) => {
+                for (i, &value) in cells::booleans(name, column)?.iter().enumerate() {
+                    boolean.write(value, &mut rows.row_mut(i)[plain.clone()]);
+                }
+            }
+            Encoding::Category(category) => {
+                let levels = cells::levels(name, column)?;
+                let known: Vec<_> = levels.levels.iter().map(|level| category.place(Some(level))).collect();
+                let missing = category.place(None);
+                for (i, &code) in levels.codes.iter().enumerate() {
+                    let place = if code == CategoryColumn::MISSING { missing } else { known[code as usize] };
+                    if let Some(place) = place {
+                        rows.row_mut(i)[plain.start + place] = 1.0;
+                    }
+                }
+            }
+            Encoding::Target(target) => {
+                let levels = target::hashes(&*cells::levels(name, column)?);
+                match by_target.and_then(|(means, seen)| Some((means.get(input)?.as_ref()?, seen))) {
+                    Some((means, seen)) => {
+                        for (i, (&level, seen)) in levels.iter().zip(seen).enumerate() {
+                            let to = &mut rows.row_mut(i)[place.scaled.clone()];
+                            means.write(level, seen.unwrap_or(Seen::All), to);
+                        }
+                    }
+                    None => write_means(name, target, &levels, &mut rows, scaled)?,
+                }
+            }
+            Encoding::Date(date) => {
+                for (i, &day) in cells::dates(name, column, date.day_first)?.iter().enumerate() {
+                    let row = rows.row_mut(i);
+                    row[scaled] = date.value(day);
+                    date.write(day, &mut row[plain.clone()]);
+                }
+            }
+            Encoding::Text(text) => {
+                let texts = cells::texts(name, column)?;
+                let encoder = text.encoder.as_ref().ok_or_else(|| Error::Unsupported {
+                    what: format!("encoding column \"{name}\" by {}", text.sequence),
+                    reason: "tf–idf is not fitted yet",
+                    instead: "fit the columns to the table first",
+                })?;
+                hashed.push(encoder.encode(engine, &texts)?);
+            }
+        }
+    }
+    Ok(if hashed.is_empty() {
+        OwnedRows::Dense(rows)
+    } else {
+        OwnedRows::Sparse(side_by_side(&rows, hashed))
+    })
+}
+
+/// The columns of levels as new rows have them.
+fn write_means(
+    name: &str,
+    target: &TargetEncoding,
+    levels: &[u64],
+    rows: &mut Matrix<f64>,
+    from: usize,
+) -> Result<()> {
+    if !target.is_fitted() {
+        return Err(Error::Unsupported {
+            what: format!("encoding column \"{name}\" by the target"),
+            reason: "the means of its levels are not fitted yet",
+            instead: "fit with Auto::fit_table",
+        });
+    }
+    for (i, &level) in levels.iter().enumerate() {
+        rows.row_mut(i)[from..from + target.width()].copy_from_slice(target.value(level));
+    }
+    Ok(())
+}
+
+/// The sparse column, or the first columns, as they are.
+fn unnamed(table: &Table, count: usize, positions: &[usize]) -> Result<OwnedRows<f64>> {
     if let [at] = positions
         && let Column::Sparse(values) = &table.columns[*at]
     {
-        let (view, width) = (values.view(), columns.count());
-        if view.columns() > width {
-            return Err(Error::ColumnCount { expected: width, found: view.columns() });
+        let view = values.view();
+        if view.columns() > count {
+            return Err(Error::ColumnCount { expected: count, found: view.columns() });
         }
-        return Csr::new(width, view.starts().to_vec(), view.indices().to_vec(), view.values().to_vec())
+        return Csr::new(count, view.starts().to_vec(), view.indices().to_vec(), view.values().to_vec())
             .map(OwnedRows::Sparse);
     }
-    dense(table, positions).map(OwnedRows::Dense)
-}
-
-fn dense(table: &Table, positions: &[usize]) -> Result<Matrix<f64>> {
     let mut rows = Matrix::zeros(table.rows, positions.len());
     for (j, &at) in positions.iter().enumerate() {
-        let Column::Number(values) = &table.columns[at] else {
-            return Err(Error::Parameter {
-                name: "input columns",
-                expected: "numbers",
-                found: format!("text or sparse values in column {at}"),
-            });
-        };
+        let values = cells::numbers(&format!("x{j}"), &table.columns[at], false)?;
         let entries = rows.as_mut_slice()[j..].iter_mut().step_by(positions.len());
-        entries.zip(values).for_each(|(to, &x)| *to = x);
+        entries.zip(values.iter()).for_each(|(to, &x)| *to = x);
     }
-    Ok(rows)
-}
-
-fn encoded(engine: &Engine, text: &Text, column: &Column) -> Result<Csr<f64>> {
-    match (column, &text.encoder) {
-        (Column::Text(texts), Some(encoder)) => encoder.encode(engine, texts),
-        (Column::Text(_), None) => Err(Error::Unsupported {
-            what: format!("encoding column \"{}\" by {}", text.name, text.sequence),
-            reason: "tf–idf is not fitted yet",
-            instead: "fit the columns to the table first",
-        }),
-        (other, _) => Err(not_text(&text.name, other)),
-    }
+    Ok(OwnedRows::Dense(rows))
 }
 
 /// Numbers, then what texts became.
@@ -187,36 +560,125 @@ impl Source for TableRows<'_> {
     }
 
     fn is_sparse(&self) -> bool {
-        matches!(self.columns, Columns::Sparse { .. } | Columns::Texts { .. })
+        self.columns.is_sparse()
     }
 
     fn open(&self) -> Result<Box<dyn Batches + '_>> {
-        let reader = self.tables.open()?;
-        Ok(Box::new(TableBatches { source: self, reader, rows: None, targets: Matrix::zeros(0, 1) }))
+        let reader = self.tables.open(self.engine)?;
+        let targets = Matrix::zeros(0, 1);
+        let block = Block { targets, weights: None, keys: None, groups: None };
+        Ok(Box::new(TableBatches { source: self, reader, rows: None, block }))
     }
 }
 
 struct TableBatches<'a> {
     source: &'a TableRows<'a>,
     reader: Box<dyn TableReader + 'a>,
-    /// The batch handed out last.
+    /// Of the batch handed out last.
     rows: Option<OwnedRows<f64>>,
-    targets: Matrix<f64>,
+    block: Block,
 }
 
 impl Batches for TableBatches<'_> {
     fn next(&mut self, most: usize) -> Result<Option<Batch<'_>>> {
         let Some(table) = self.reader.next(most)? else { return Ok(None) };
-        let outputs = usize::from(self.source.target_position.is_some());
-        self.targets = Matrix::new(table.rows, outputs, self.source.targets(&table)?)?;
-        let TableRows { engine, columns, positions, .. } = self.source;
-        let rows = self.rows.insert(rows_of(engine, &table, columns, positions)?);
-        let rows = AnyRows::F64(rows.view());
-        let targets = self.targets.view();
-        Ok(Some(Batch { rows, content: rows, targets, weights: None, first_row: table.first_row }))
+        let TableRows { engine, columns, positions, learning, .. } = self.source;
+        self.block = self.source.block(&table)?;
+        let Block { targets, weights, keys, groups } = &mut self.block;
+        let rows = match learning {
+            Some(learning) => {
+                let own = groups.as_deref().or(keys.as_deref()).unwrap_or_default();
+                let seen: Vec<Option<Seen>> = own.iter().map(|&key| learning.seen(key)).collect();
+                if seen.iter().any(Option::is_none) {
+                    let weights = weights.get_or_insert_with(|| vec![1.0; table.rows]);
+                    weights
+                        .iter_mut()
+                        .zip(&seen)
+                        .filter(|(_, seen)| seen.is_none())
+                        .for_each(|(w, _)| *w = 0.0);
+                }
+                encoded(engine, &table, columns, positions, Some((learning.means, &seen)))?
+            }
+            None => rows_of(engine, &table, columns, positions)?,
+        };
+        let rows = AnyRows::F64(self.rows.insert(rows).view());
+        let batch = Batch::new(rows, targets.view(), table.first_row);
+        let (weights, keys, groups) = (weights.as_deref(), keys.as_deref(), groups.as_deref());
+        Ok(Some(Batch { weights, keys, groups, ..batch }))
     }
 
     fn fraction(&self) -> Option<f64> {
         self.reader.fraction()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::Labels;
+    use crate::source;
+    use crate::sweep::BLOCK;
+    use crate::table::{ColumnInfo, ColumnKind, MemoryTables};
+    use crate::{LabelKind, MatrixView};
+
+    const ROWS: usize = BLOCK + 9;
+
+    fn class(i: usize) -> usize {
+        i * i % 3
+    }
+
+    fn weight(i: usize) -> f64 {
+        (i % 4) as f64
+    }
+
+    fn tables() -> MemoryTables {
+        let info = |name: &str, kind| ColumnInfo { name: name.to_owned(), kind };
+        let numbers = |value: &dyn Fn(usize) -> f64| Column::Number((0..ROWS).map(value).collect());
+        let names = ["a", "b", "c"];
+        let columns = vec![
+            numbers(&|i| i as f64),
+            Column::Category((0..ROWS).map(|i| Some(names[class(i)])).collect()),
+            numbers(&weight),
+        ];
+        let infos = vec![
+            info("x", ColumnKind::Number),
+            info("y", ColumnKind::Category),
+            info("w", ColumnKind::Number),
+        ];
+        MemoryTables::new(infos, [Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
+    }
+
+    fn labels() -> Labels {
+        Labels::new(LabelKind::Text, ["a", "b", "c"].map(str::to_owned).to_vec())
+    }
+
+    /// Targets and weights are the same in columns of the table and beside it.
+    #[test]
+    fn targets_may_stand_beside_the_table() {
+        let (engine, tables) = (Engine::default(), tables());
+        let columns = Columns::numbers(["x"]);
+        let inside = TableRows::new(&engine, &tables, columns.clone(), "y", Some(labels()), None).unwrap();
+        let inside = inside.weighted("w").unwrap();
+        let classes: Vec<f64> = (0..ROWS).map(|i| class(i) as f64).collect();
+        let weights: Vec<f64> = (0..ROWS).map(weight).collect();
+        let view = MatrixView::new(&classes, ROWS, 1).unwrap();
+        let target = Target::Classes { labels: labels() };
+        let rows = || TableRows::without_target(&engine, &tables, columns.clone()).unwrap();
+        let beside = rows().beside(view, Some(&weights), target.clone()).unwrap();
+        assert_eq!((beside.row_count(), beside.target()), (Some(ROWS as u64), inside.target()));
+        let (mut a, mut b) = (inside.open().unwrap(), beside.open().unwrap());
+        for _ in 0..2 {
+            let (a, b) = (a.next(BLOCK).unwrap().unwrap(), b.next(BLOCK).unwrap().unwrap());
+            source::check(&engine, &b, &beside).unwrap();
+            assert_eq!(format!("{a:?}"), format!("{b:?}"));
+        }
+        assert!(a.next(BLOCK).unwrap().is_none() && b.next(BLOCK).unwrap().is_none());
+        let too_few = MatrixView::new(&classes[1..], ROWS - 1, 1).unwrap();
+        let short = rows().beside(too_few, None, target.clone()).unwrap();
+        let mut batches = short.open().unwrap();
+        batches.next(BLOCK).unwrap();
+        assert!(matches!(batches.next(BLOCK), Err(Error::Length { what: "rows of targets", .. })));
+        assert!(rows().beside(view, Some(&weights[1..]), target).is_err());
+        assert!(rows().beside(view, None, Target::Numbers { outputs: 2 }).is_err());
     }
 }

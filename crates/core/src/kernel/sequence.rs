@@ -10,16 +10,16 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{Column, Function, Kernel, columns};
-use crate::encode::{Columns, Grams, Sequence, Text};
+use crate::encode::{Columns, Grams, Input, Place, Sequence};
 use crate::{Error, Result};
 
 /// Where the columns of a table stand in the rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// Names of the first columns.
-    pub(crate) numbers: Vec<String>,
-    /// Texts that any kernel may look at.
-    pub(crate) declared: Vec<(String, Range<usize>)>,
+    /// The first columns, at which a kernel may look by number.
+    pub(crate) numbers: usize,
+    /// The columns of what any kernel may look at by name.
+    pub(crate) named: Vec<(String, Vec<Range<usize>>)>,
     /// Texts of sequence kernels.
     pub(crate) own: Vec<(String, Kernel, Range<usize>)>,
     /// Columns that a kernel without columns looks at: the first ones.
@@ -119,7 +119,8 @@ impl Kernel {
     /// The same for rows: sequence kernels are linear on their columns, all others look at theirs. `known` are the names of all columns.
     pub(crate) fn placed(&self, places: &Places, known: &[String], instead: &'static str) -> Result<Kernel> {
         let all = |columns: &[Column]| {
-            columns.iter().map(|column| places.column(column, known, instead)).collect::<Result<Vec<_>>>()
+            let each = columns.iter().map(|column| places.columns(column, known, instead));
+            each.collect::<Result<Vec<_>>>().map(|columns| columns.concat())
         };
         let leaf = |leaf: &Kernel| match leaf {
             Kernel::Constant => Ok(Kernel::Constant),
@@ -129,7 +130,7 @@ impl Kernel {
                     matches!(columns.as_slice(), [Column::Name(column)] if column == name) && **kernel == *own
                 };
                 let (_, _, range) = places.own.iter().find(is_own).ok_or_else(|| leaf.without_text())?;
-                Ok(places.restricted(Kernel::Linear, vec![Column::from(range.clone())]))
+                Ok(places.restricted(Kernel::Linear, vec![as_column(range)]))
             }
             Kernel::Restricted { columns, kernel } => {
                 Ok(places.restricted((**kernel).clone(), all(columns)?))
@@ -208,79 +209,70 @@ impl Places {
         Ok(vec![Column::Range(0, self.shared)])
     }
 
-    fn column(&self, column: &Column, known: &[String], instead: &'static str) -> Result<Column> {
-        match column {
-            Column::Name(name) => {
-                if let Some(at) = self.numbers.iter().position(|number| number == name) {
-                    return Ok(Column::At(at));
-                }
-                if let Some((_, range)) = self.declared.iter().find(|(text, _)| text == name) {
-                    return Ok(Column::from(range.clone()));
-                }
-                if known.contains(name) {
-                    let (expected, found) = ("numbers", "texts");
-                    return Err(Error::ColumnKind { name: name.clone(), expected, found, instead });
-                }
-                Err(Error::MissingColumn { name: name.clone(), found: known.to_vec() })
-            }
-            numbers => {
-                columns::check(std::slice::from_ref(numbers), self.numbers.len())?;
-                Ok(numbers.clone())
-            }
+    fn columns(&self, column: &Column, known: &[String], instead: &'static str) -> Result<Vec<Column>> {
+        let Column::Name(name) = column else {
+            columns::check(std::slice::from_ref(column), self.numbers)?;
+            return Ok(vec![column.clone()]);
+        };
+        if let Some((_, parts)) = self.named.iter().find(|(known, _)| known == name) {
+            return Ok(parts.iter().map(as_column).collect());
         }
+        if known.contains(name) {
+            let (expected, found) = ("numbers", "texts");
+            return Err(Error::ColumnKind { name: name.clone(), expected, found, instead });
+        }
+        Err(Error::MissingColumn { name: name.clone(), found: known.to_vec() })
     }
+}
+
+fn as_column(part: &Range<usize>) -> Column {
+    if part.len() == 1 { Column::At(part.start) } else { Column::from(part.clone()) }
 }
 
 /// What the columns of rows were in the table.
 struct Names<'a> {
-    numbers: &'a [String],
-    texts: Vec<(Range<usize>, &'a Text)>,
+    /// The columns of each input.
+    inputs: Vec<(Vec<Column>, &'a Input)>,
     total: usize,
 }
 
 impl<'a> Names<'a> {
     fn of(columns: &'a Columns) -> Names<'a> {
-        let total = columns.count();
-        let (numbers, texts) = match columns {
-            Columns::Named { names } => (names.as_slice(), [].as_slice()),
-            Columns::Texts { numbers, texts } => (numbers.as_slice(), texts.as_slice()),
-            _ => return Names { numbers: &[], texts: Vec::new(), total },
-        };
-        let place = |start: &mut usize, text: &'a Text| {
-            let from = *start;
-            *start += text.sequence.width;
-            Some((from..*start, text))
-        };
-        Names { numbers, texts: texts.iter().scan(numbers.len(), place).collect(), total }
+        let parts = |place: Place| place.parts().iter().map(as_column).collect();
+        let places = columns.layout().places.into_iter().map(parts);
+        Names { inputs: places.zip(columns.inputs()).collect(), total: columns.count() }
     }
 
-    fn text(&self, columns: &[Column]) -> Option<&'a Text> {
-        let [Column::Range(from, to)] = columns else { return None };
-        self.texts.iter().find(|(range, _)| *range == (*from..*to)).map(|(_, text)| *text)
+    fn text(&self, columns: &[Column]) -> Option<(&'a str, &'a Sequence)> {
+        let (_, input) = self.inputs.iter().find(|(own, _)| own == columns)?;
+        input.as_text().map(|text| (input.name.as_str(), &text.sequence))
     }
 
     /// Counts that are not brought to length 1 belong to a sequence kernel.
     fn leaf(&self, kernel: &Kernel, columns: &[Column]) -> Kernel {
         let restricted = |columns, kernel| Kernel::Restricted { columns, kernel: Box::new(kernel) };
         match self.text(columns) {
-            Some(text) if *kernel == Kernel::Linear && !text.sequence.normalise => {
-                restricted(vec![Column::Name(text.name.clone())], Kernel::from(&text.sequence))
+            Some((name, sequence)) if *kernel == Kernel::Linear && !sequence.normalise => {
+                restricted(vec![Column::from(name)], Kernel::from(sequence))
             }
             _ if *kernel == Kernel::Constant || *columns == [Column::Range(0, self.total)] => kernel.clone(),
             _ => restricted(self.named(columns), kernel.clone()),
         }
     }
 
+    /// Names in place of the columns that one input has, wherever these follow each other.
     fn named(&self, columns: &[Column]) -> Vec<Column> {
-        let name = |column: &Column| match column {
-            Column::At(at) => {
-                self.numbers.get(*at).map_or_else(|| column.clone(), |name| Column::Name(name.clone()))
-            }
-            column => self
-                .text(std::slice::from_ref(column))
-                .map_or_else(|| column.clone(), |text| Column::Name(text.name.clone())),
-        };
-        columns.iter().map(name).collect()
+        let (mut rest, mut named) = (columns, Vec::new());
+        while let Some((first, others)) = rest.split_first() {
+            let found = self.inputs.iter().find(|(own, _)| !own.is_empty() && rest.starts_with(own));
+            (named, rest) = match found {
+                Some((own, input)) => {
+                    ([named, vec![Column::from(input.name.as_str())]].concat(), &rest[own.len()..])
+                }
+                None => ([named, vec![first.clone()]].concat(), others),
+            };
+        }
+        named
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod ahead;
 mod learner;
+mod table;
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -19,14 +20,13 @@ use super::metric::{self, Found, MetricChoice, MetricSearch};
 use super::tune::{Clock, Enough, Family, Grown, Growth, Plan, Settled, Step, Trial, WidthSearch};
 use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
-use crate::encode::{Columns, Declared, Encoder, Metric, Precision, Scaled, Scaling, inputs};
+use crate::encode::{Declared, Encoder, Inputs, Metric, Precision, Scaled, Scaling, TableProfile, inputs};
 use crate::matrix::with_rows;
 use crate::model::Outcome;
 use crate::plan::Machine;
 use crate::source::{Source, Target};
 use crate::stat::{Moments, Sample};
 use crate::sweep::sweep;
-use crate::table::ColumnInfo;
 use crate::{Choice, Engine, Error, Event, Kernel, Lambda, Loss, Map, MapSpec, Method, Model, Result};
 
 /// A kernel, or the family in which to find one.
@@ -183,7 +183,7 @@ impl Auto {
         if let Some(metric) = metric {
             encoder = encoder.with_metric(metric);
         }
-        Ok(model.with_encoder(encoder))
+        Ok(model.with_encoder(encoder.with_precision(precision)))
     }
 
     /// The families among which the kernel is found: those that the method, where it is given, has features of; at least one.
@@ -591,17 +591,17 @@ impl Auto {
         Ok(Auto { kernel, ..self.clone() })
     }
 
-    /// The same with its kernel for the rows of a table, and the columns of these rows: all but some, texts as the kernel and the declared encodings want them.
+    /// The same with its kernel for the rows of a table, and what its columns become: all but some, texts as the kernel and the declared encodings want them.
     pub fn inputs(
         &self,
-        table: &[ColumnInfo],
+        table: &TableProfile,
         left_out: &[&str],
         declared: &[Declared],
-    ) -> Result<(Auto, Columns)> {
+    ) -> Result<(Auto, Inputs)> {
         let given = if let KernelChoice::Given(kernel) = &self.kernel { Some(kernel) } else { None };
-        let (columns, kernel) = inputs(given, table, left_out, declared, self.seed)?;
-        let kernel = kernel.map_or_else(|| self.kernel.clone(), KernelChoice::Given);
-        Ok((Auto { kernel, ..self.clone() }, columns))
+        let inputs = inputs(given, table, left_out, declared, self.seed)?;
+        let kernel = inputs.kernel.clone().map_or_else(|| self.kernel.clone(), KernelChoice::Given);
+        Ok((Auto { kernel, ..self.clone() }, inputs))
     }
 
     /// The map that will be made, with width 1 where it is still to be chosen.

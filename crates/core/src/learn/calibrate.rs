@@ -10,9 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::content::{ContentHash, fold_of, hashes};
+use crate::content::{ContentHash, folds as folds_of, hashes};
 use crate::loss::{sigmoid, softmax, softplus};
-use crate::matrix::with_rows;
 use crate::model::Calibration;
 use crate::random::Stream;
 use crate::source::Source;
@@ -72,13 +71,14 @@ impl Scored {
             "calibration",
             || (),
             |(), batch| {
-                let (folds, places) = with_rows!(batch.content, rows => (hashes(engine, &folds, &rows), hashes(engine, &places, &rows)));
+                let folds = folds_of(engine, &folds, batch, models.len());
+                let places = hashes(engine, &places, batch);
                 let scores = match batch.rows {
                     AnyRows::F32(rows) => stacked.scores(engine, map, &rows),
                     AnyRows::F64(rows) => stacked.scores(engine, map, &rows),
                 };
                 for i in 0..batch.rows.count() {
-                    let fold = fold_of(folds[i], models.len());
+                    let fold = folds[i];
                     if !(batch.weight(i) > 0.0) || models[fold].is_none() {
                         continue;
                     }

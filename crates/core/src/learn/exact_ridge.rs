@@ -291,8 +291,7 @@ fn fill(
 /// Targets as numbers, as ridge codes them.
 fn coded<T: Scalar>(target: &Target, held: &Held<T>, rows: Rows<'_, f64>) -> Result<Matrix<f64>> {
     let targets = MatrixView::new(&held.targets, rows.count(), held.outputs)?;
-    let rows = AnyRows::F64(rows);
-    Ok(target.coded(&Batch { rows, content: rows, targets, weights: None, first_row: 0 }))
+    Ok(target.coded(&Batch::new(AnyRows::F64(rows), targets, 0)))
 }
 
 /// The same rows in double precision.

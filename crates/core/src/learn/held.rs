@@ -9,8 +9,7 @@
 
 use bochner_simd::ask_for_huge_pages;
 
-use crate::content::{ContentHash, fold_of, hashes};
-use crate::matrix::with_rows;
+use crate::content::{ContentHash, folds as folds_of, hashes};
 use crate::random::Stream;
 use crate::source::{Batch, Source};
 use crate::sweep::try_sweep;
@@ -40,7 +39,7 @@ pub(super) struct Held<T> {
 struct Block<'a> {
     batch: &'a Batch<'a>,
     hashes: &'a [u64],
-    folds: usize,
+    folds: &'a [usize],
 }
 
 /// Features in the precision of the source.
@@ -97,13 +96,14 @@ impl AnyHeld {
         let none = || ();
         let check = || engine.tell(&Event::Alive);
         try_sweep(engine, source, "features", none, |(), batch| {
-            let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
+            let hashes = hashes(engine, &hash, batch);
+            let folds = folds_of(engine, &hash, batch, folds);
             match batch.rows {
                 AnyRows::F32(rows) => {
-                    single.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                    single.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds: &folds }, check)
                 }
                 AnyRows::F64(rows) => {
-                    double.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds }, check)
+                    double.absorb(engine, map, &rows, &Block { batch, hashes: &hashes, folds: &folds }, check)
                 }
             }
         })?;
@@ -157,7 +157,7 @@ impl<T: Scalar> Held<T> {
         self.outputs = batch.targets.columns();
         kept.iter().for_each(|&i| self.targets.extend_from_slice(batch.targets.row(i)));
         self.weights.extend(kept.iter().map(|&i| batch.weight(i)));
-        self.folds.extend(kept.iter().map(|&i| fold_of(hashes[i], folds)));
+        self.folds.extend(kept.iter().map(|&i| folds[i]));
         self.hashes.extend(kept.iter().map(|&i| hashes[i]));
         Ok(())
     }

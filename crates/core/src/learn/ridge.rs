@@ -15,9 +15,8 @@ use super::tune::LeftOut;
 use super::uncertainty::posterior;
 use super::{Uncertainty, check, lambda};
 use crate::certify::{Certificate, capacity};
-use crate::content::{ContentHash, fold_of, hashes};
+use crate::content::{ContentHash, folds as folds_of};
 use crate::engine::Check;
-use crate::matrix::with_rows;
 use crate::model::{Calibration, Decision, Head, Model, Outcome, Posterior, Training};
 use crate::plan::{Cost, RidgeShape, Way};
 use crate::random::Stream;
@@ -400,8 +399,7 @@ impl Ridge {
                 let fold: Vec<usize> = if folds == 1 {
                     vec![0; batch.rows.count()]
                 } else {
-                    let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
-                    hashes.into_iter().map(|hash| fold_of(hash, folds)).collect()
+                    folds_of(engine, &hash, batch, folds)
                 };
                 let block = Block { batch, fold: &fold, targets: &units.targets(target, batch), units };
                 match batch.rows {

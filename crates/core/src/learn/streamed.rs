@@ -7,8 +7,7 @@
 //! at hand, each part by itself; then parts are added up in their order, so that threads do not change a bit. Sparse features are put column by column for their sums.
 
 use super::kept::{AnyFeatures, Kept};
-use crate::content::{ContentHash, fold_of, hashes};
-use crate::matrix::with_rows;
+use crate::content::{ContentHash, folds, hashes};
 use crate::random::Stream;
 use crate::solve::ByColumn;
 use crate::solve::pcg::Vectors;
@@ -236,7 +235,7 @@ impl Streamed<'_> {
             |(), batch| {
                 let block = self.block(batch);
                 let chosen: Vec<usize> = if share < 1.0 {
-                    let hashes = with_rows!(batch.content, rows => hashes(self.engine, &hash, &rows));
+                    let hashes = hashes(self.engine, &hash, batch);
                     (0..hashes.len()).filter(|&i| (hashes[i] as f64) < share * 2f64.powi(64)).collect()
                 } else {
                     (0..batch.rows.count()).collect()
@@ -279,8 +278,8 @@ impl Streamed<'_> {
     pub(super) fn block(&self, batch: &Batch<'_>) -> Block {
         let left_out = if self.folds > 1 {
             let hash = ContentHash::new(self.map.spec().seed, Stream::Folds);
-            let hashes = with_rows!(batch.content, rows => hashes(self.engine, &hash, &rows));
-            hashes.into_iter().map(|hash| fold_of(hash, self.folds) == self.left).collect()
+            let folds = folds(self.engine, &hash, batch, self.folds);
+            folds.into_iter().map(|fold| fold == self.left).collect()
         } else {
             Vec::new()
         };

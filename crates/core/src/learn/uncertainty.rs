@@ -14,9 +14,8 @@ use super::calibrate::{FoldModel, Scored};
 use super::{Lambda, Linear, Ridge};
 use crate::certify::capacity;
 use crate::certify::conformal::Scores;
-use crate::content::{ContentHash, hashes};
+use crate::content::{ContentHash, fold_hashes, hashes, is_below};
 use crate::engine::Check;
-use crate::matrix::with_rows;
 use crate::model::{Calibration, Head, HeldOut, Posterior};
 use crate::random::Stream;
 use crate::solve::{Factored, Normal, Solution};
@@ -94,6 +93,11 @@ impl Uncertainty {
         if self.deviation { Posterior::entries(features).saturating_mul(8) } else { 0 }
     }
 
+    /// The hash by which rows are held out, and their share; none where none are.
+    pub(super) fn held_out_hash(&self, seed: u64) -> Option<(ContentHash, f64)> {
+        self.held_out.map(|share| (ContentHash::new(seed, Stream::HeldOut), share))
+    }
+
     /// Fits to the rows that are kept, and scores those that are held out with the model that comes back.
     pub(super) fn fit(
         &self,
@@ -102,8 +106,8 @@ impl Uncertainty {
         seed: u64,
         fit: impl FnOnce(&dyn Source) -> Result<Model>,
     ) -> Result<Model> {
-        let Some(share) = self.held_out else { return fit(source) };
-        let split = |is_held| Split { source, hash: ContentHash::new(seed, Stream::HeldOut), share, is_held };
+        let Some((hash, share)) = self.held_out_hash(seed) else { return fit(source) };
+        let split = |is_held| Split { engine, source, hash: hash.clone(), share, is_held };
         let model = fit(&split(false))?;
         let scores = score(engine, &split(true), &model, seed)?;
         let rows = scores.count();
@@ -207,6 +211,7 @@ pub(super) fn posterior(factored: Factored, intercept: bool, weight: f64, freedo
 
 /// The rows of a source on one side of the split: the others have weight 0, which is as if they were not there.
 struct Split<'a> {
+    engine: &'a Engine,
     source: &'a dyn Source,
     hash: ContentHash,
     share: f64,
@@ -265,11 +270,10 @@ impl Batches for SplitBatches<'_> {
         let Some(batch) = self.batches.next(most)? else { return Ok(None) };
         let Split { share, is_held, .. } = *self.split;
         self.weights.clear();
+        let hashes = fold_hashes(self.split.engine, &self.hash, &batch);
         // A source that hands over too few weights is found out by the sweep.
-        let count =
-            batch.weights.map_or(batch.content.count(), |weights| weights.len().min(batch.content.count()));
-        for i in 0..count {
-            let hash = with_rows!(batch.content, rows => self.hash.of(&rows, i));
+        let count = batch.weights.map_or(hashes.len(), |weights| weights.len().min(hashes.len()));
+        for (i, &hash) in hashes.iter().enumerate().take(count) {
             let is_here = (is_below(hash, share)) == is_held;
             self.weights.push(if is_here { batch.weight(i) } else { 0.0 });
         }
@@ -279,11 +283,6 @@ impl Batches for SplitBatches<'_> {
     fn fraction(&self) -> Option<f64> {
         self.batches.fraction()
     }
-}
-
-/// Whether a hash lies in the first `share` of all.
-fn is_below(hash: u64, share: f64) -> bool {
-    (hash as f64) < share * 2f64.powi(64)
 }
 
 /// Scores of the rows of a source under a model that has not seen them: |y − f(x)|/√(1 + v(x)) for each output, or 1 − P(class | x).
@@ -304,7 +303,7 @@ fn score(engine: &Engine, held: &dyn Source, model: &Model, seed: u64) -> Result
                 return;
             }
             let chosen: Vec<usize> = (0..batch.rows.count()).filter(|&i| batch.weight(i) > 0.0).collect();
-            let hashes = with_rows!(batch.content, rows => hashes(engine, &hash, &rows));
+            let hashes = hashes(engine, &hash, batch);
             let found = match batch.rows {
                 AnyRows::F32(rows) => of_rows(&quiet, model, picked(&rows, &chosen).view(), batch, &chosen),
                 AnyRows::F64(rows) => of_rows(&quiet, model, picked(&rows, &chosen).view(), batch, &chosen),

@@ -8,6 +8,7 @@
 //! is code, a path or a class name, and every size is checked against the file before memory is taken for it. Two
 //! fits with equal results give equal bytes: there is no time, host or thread count inside.
 
+mod columns;
 mod error;
 mod read;
 
@@ -23,13 +24,13 @@ pub use self::error::FileError;
 use self::read::File;
 use super::{Calibration, Decision, Head, Model, Training};
 use super::{HeldOut, Posterior};
-use crate::encode::{Columns, Documents, Metric, Root, Sequence};
+use crate::encode::{Columns, Metric, Precision, Root, Sequence};
 use crate::map::State;
 use crate::whole::WholeFile;
 use crate::{Certificate, Error, LabelKind, Map, MapSpec, Matrix, Result};
 
-/// The format that is written; the only one so far.
-const FORMAT: u32 = 1;
+/// The format that is written. All from 1 on are read: 2 has columns of every kind, and the precision of the rows.
+const FORMAT: u32 = 2;
 
 /// The metadata key.
 const KEY: &str = "bochner";
@@ -62,6 +63,9 @@ struct Meta {
     head: HeadMeta,
     scaled: bool,
     shifted: bool,
+    /// Of the rows that the map takes. From format 2 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    precision: Option<Precision>,
     training: Option<Training>,
     /// Not written where there is none, as in files from before there was any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,15 +121,31 @@ struct HeldOutMeta {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum ColumnsMeta {
     Unnamed,
+    /// Of format 1: numbers.
     Named,
     Sparse {
         name: String,
     },
-    /// Names of numbers, then of texts, are tensors; so are the counts of texts that tf–idf needs.
+    /// Of format 1: names of numbers, then of texts, are tensors; so are the counts of texts that tf–idf needs.
     Texts {
         numbers: usize,
         sequences: Vec<Sequence>,
     },
+    /// Names, and how each column is encoded, are tensors (`columns.rs`).
+    Encoded {
+        inputs: usize,
+        categories: usize,
+        sequences: Vec<Sequence>,
+        /// Categories that are encoded by the target, and the columns of each.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        targets: usize,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        target_width: usize,
+    },
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -219,12 +239,8 @@ impl Model {
     fn meta(&self) -> Meta {
         let columns = match self.encoder.columns() {
             Columns::Unnamed { .. } => ColumnsMeta::Unnamed,
-            Columns::Named { .. } => ColumnsMeta::Named,
             Columns::Sparse { name, .. } => ColumnsMeta::Sparse { name: name.clone() },
-            Columns::Texts { numbers, texts } => ColumnsMeta::Texts {
-                numbers: numbers.len(),
-                sequences: texts.iter().map(|text| text.sequence.clone()).collect(),
-            },
+            Columns::Named { inputs } => columns::meta(inputs),
         };
         let head = match &self.head {
             Head::Features => HeadMeta::Features,
@@ -248,6 +264,7 @@ impl Model {
             head,
             scaled: self.encoder.scaling().is_some(),
             shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
+            precision: self.encoder.precision(),
             training: self.training.clone(),
             calibration: self.calibration,
             metric: self.encoder.metric().map(|metric| MetricMeta {
@@ -321,23 +338,7 @@ impl Model {
                 bytes: numbers,
             });
         }
-        if let Columns::Named { names } = self.encoder.columns() {
-            list.extend(Tensor::names("columns.bytes", "columns.ends", names));
-        }
-        if let Columns::Texts { numbers, texts } = self.encoder.columns() {
-            let names: Vec<String> = numbers.iter().chain(texts.iter().map(|t| &t.name)).cloned().collect();
-            list.extend(Tensor::names("columns.bytes", "columns.ends", &names));
-            let encoders = texts.iter().filter_map(|text| text.encoder.as_ref());
-            let fitted: Vec<&Documents> = encoders.filter_map(|encoder| encoder.documents()).collect();
-            if !fitted.is_empty() {
-                let totals: Vec<f64> = fitted.iter().map(|documents| documents.total()).collect();
-                let counts: Vec<f64> =
-                    fitted.iter().flat_map(|documents| documents.counts()).copied().collect();
-                let shape = vec![fitted.len(), Documents::SLOTS];
-                list.push(Tensor::numbers("texts.totals", vec![fitted.len()], &totals));
-                list.push(Tensor::numbers("texts.counts", shape, &counts));
-            }
-        }
+        list.extend(columns::tensors(self.encoder.columns().inputs()));
         if let Head::Classification { labels, .. } = &self.head {
             list.extend(Tensor::names("labels.bytes", "labels.ends", labels.texts()));
         }
@@ -368,11 +369,17 @@ fn read_meta(json: &str) -> Result<Meta> {
     // The format first: everything else may be different in another.
     let value: serde_json::Value = serde_json::from_str(json).map_err(|error| metadata(error.to_string()))?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
+        Some(1) => {}
         Some(found) if found == u64::from(FORMAT) => {}
         Some(found) => return Err(FileError::Format { known: FORMAT, found }.into()),
         None => return Err(metadata("no format number".to_owned())),
     }
-    serde_json::from_value(value).map_err(|error| metadata(error.to_string()))
+    let meta: Meta = serde_json::from_value(value).map_err(|error| metadata(error.to_string()))?;
+    let is_later = meta.precision.is_some() || matches!(meta.columns, ColumnsMeta::Encoded { .. });
+    if meta.format == 1 && is_later {
+        return Err(metadata("columns or a precision that format 1 does not have".to_owned()));
+    }
+    Ok(meta)
 }
 
 /// A hash of the metadata (without the checksum itself) and of all tensors.

@@ -6,7 +6,7 @@ mod uncertainty;
 use serde::{Deserialize, Serialize};
 
 pub use self::uncertainty::{HeldOut, Intervals, Posterior};
-use crate::encode::{Columns, Labels, rows_of};
+use crate::encode::{AnyOwned, Columns, Labels, rows_of};
 use crate::learn::{CurvePoint, KernelChoice, Plan};
 use crate::loss::{sigmoid, softmax};
 use crate::solve::{Hinge, Preconditioner, Stop};
@@ -262,9 +262,14 @@ impl Model {
     }
 
     /// The same model with what was settled before it was fitted.
-    pub(crate) fn with_plan(mut self, plan: Plan) -> Model {
+    pub(crate) fn with_plan(self, plan: Plan) -> Model {
+        self.with_training(|training| training.plan = Some(plan))
+    }
+
+    /// The same model with something changed in what is known of its fit.
+    pub(crate) fn with_training(mut self, change: impl FnOnce(&mut Training)) -> Model {
         if let Some(training) = &mut self.training {
-            training.plan = Some(plan);
+            change(training);
         }
         self
     }
@@ -352,9 +357,13 @@ impl Model {
         let mut out = Matrix::zeros(rows.count(), outputs);
         for start in (0..rows.count()).step_by(BLOCK) {
             let end = rows.count().min(start + BLOCK);
-            let block = &mut out.as_mut_slice()[start * outputs..end * outputs];
-            self.check_domain(engine, &rows.slice(start..end), start as u64)?;
-            self.decide_block(engine, &rows.slice(start..end), block);
+            let (block, first) = (rows.slice(start..end), start as u64);
+            let out = &mut out.as_mut_slice()[start * outputs..end * outputs];
+            match self.encoder.rounded(&block) {
+                Some(AnyOwned::F32(block)) => self.decide_block(engine, &block.view(), true, first, out)?,
+                Some(AnyOwned::F64(block)) => self.decide_block(engine, &block.view(), true, first, out)?,
+                None => self.decide_block(engine, &block, false, first, out)?,
+            }
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&Event::Progress { phase: "predict", rows: end as u64, fraction })?;
         }
@@ -394,7 +403,7 @@ impl Model {
         let mut sparse = Csr::empty(columns);
         for start in (0..count).step_by(BLOCK) {
             let block = rows.slice(start..count.min(start + BLOCK));
-            let encoded = self.encoder.rows(engine, &block);
+            let encoded = self.encoder.rows(engine, &block, false);
             let block = encoded.as_ref().map_or(block, OwnedRows::view);
             for i in 0..block.count() {
                 match stored {
@@ -419,35 +428,50 @@ impl Model {
     }
 
     /// The kernel has a value for every row, scaled as it sees them.
-    fn check_domain<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, first_row: u64) -> Result<()> {
+    fn check_domain<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        is_scaled: bool,
+        first_row: u64,
+    ) -> Result<()> {
         let spec = self.map.spec();
         if !spec.has_domain() {
             return Ok(());
         }
-        let encoded = self.encoder.rows(engine, rows);
+        let encoded = self.encoder.rows(engine, rows, is_scaled);
         spec.check_rows(&encoded.as_ref().map_or(*rows, OwnedRows::view), first_row)
     }
 
     /// Small pieces of a block, side by side; a row's result does not depend on the piece it is in.
-    fn decide_block<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [f64]) {
+    fn decide_block<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        is_scaled: bool,
+        first_row: u64,
+        out: &mut [f64],
+    ) -> Result<()> {
         /// Rows of a piece.
         const CHUNK: usize = 64;
         let (outputs, features) = (self.intercept.len(), self.map.output_dim());
+        self.check_domain(engine, rows, is_scaled, first_row)?;
         if outputs == 0 {
-            return;
+            return Ok(());
         }
         engine.for_each_chunk(out, CHUNK * outputs, &|i, out| {
             let piece = rows.slice(i * CHUNK..rows.count().min((i + 1) * CHUNK));
             out.chunks_exact_mut(outputs).for_each(|out| out.copy_from_slice(&self.intercept));
             if self.stays_sparse(&piece) {
-                return self.decide_sparse(engine, &piece, out);
+                return self.decide_sparse(engine, &piece, is_scaled, out);
             }
             let mut z = vec![T::default(); piece.count() * features];
-            let encoded = self.encoder.rows(engine, &piece);
+            let encoded = self.encoder.rows(engine, &piece, is_scaled);
             self.map.apply(engine, &encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
             let z = bochner_simd::RowsRef { data: &z, count: piece.count(), stride: features };
             bochner_simd::project(engine.isa(), z, features, self.coefficients.as_slice(), out);
         });
+        Ok(())
     }
 
     /// Whether features of these rows are sparse: by their map, or as they came where the map is exact and nothing shifts them.
@@ -458,8 +482,14 @@ impl Model {
     }
 
     /// Adds the outputs of features whose zeros are not made.
-    fn decide_sparse<T: Scalar>(&self, engine: &Engine, rows: &Rows<'_, T>, out: &mut [f64]) {
-        let encoded = self.encoder.rows(engine, rows);
+    fn decide_sparse<T: Scalar>(
+        &self,
+        engine: &Engine,
+        rows: &Rows<'_, T>,
+        is_scaled: bool,
+        out: &mut [f64],
+    ) {
+        let encoded = self.encoder.rows(engine, rows, is_scaled);
         let rows = encoded.as_ref().map_or(*rows, OwnedRows::view);
         let mapped;
         let features = match (self.map.sparse_features(engine, &rows), &rows) {

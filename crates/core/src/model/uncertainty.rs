@@ -10,7 +10,7 @@
 
 use super::{Head, Model};
 use crate::certify::conformal::rank;
-use crate::encode::rows_of;
+use crate::encode::{AnyOwned, rows_of};
 use crate::linalg::dot;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
@@ -66,6 +66,9 @@ impl Posterior {
         }
     }
 }
+
+/// Rows that share one read of the posterior's factor.
+const CHUNK: usize = 64;
 
 /// Scores of rows that were held out of the fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,8 +165,6 @@ impl Model {
     where
         AnyRows<'a>: From<Rows<'a, T>>,
     {
-        /// Rows that share one read of the factor.
-        const CHUNK: usize = 64;
         self.check_rows(&rows)?;
         let mut out = vec![0.0; rows.count()];
         let Some(posterior) = &self.posterior else { return Ok(out) };
@@ -173,21 +174,41 @@ impl Model {
         engine.check_memory(|| format!("{} deviations", rows.count()), size)?;
         for start in (0..rows.count()).step_by(BLOCK) {
             let end = rows.count().min(start + BLOCK);
-            let block = rows.slice(start..end);
-            self.check_domain(engine, &block, start as u64)?;
-            let piece = |p: usize, out: &mut [f64]| {
-                let piece = block.slice(p * CHUNK..p * CHUNK + out.len());
-                let mut z = vec![T::default(); out.len() * features];
-                let encoded = self.encoder.rows(engine, &piece);
-                self.map.apply(engine, &encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
-                let mut z: Vec<f64> = z.iter().map(|z| z.to_f64()).collect();
-                posterior.leverage(&mut z, out);
-            };
-            engine.for_each_chunk(&mut out[start..end], CHUNK, &piece);
+            let (block, first, out) = (rows.slice(start..end), start as u64, &mut out[start..end]);
+            match self.encoder.rounded(&block) {
+                Some(AnyOwned::F32(block)) => {
+                    self.leverage_block(engine, posterior, &block.view(), true, first, out)?
+                }
+                Some(AnyOwned::F64(block)) => {
+                    self.leverage_block(engine, posterior, &block.view(), true, first, out)?
+                }
+                None => self.leverage_block(engine, posterior, &block, false, first, out)?,
+            }
             let fraction = Some(end as f64 / rows.count() as f64);
             engine.tell(&Event::Progress { phase: "deviation", rows: end as u64, fraction })?;
         }
         Ok(out)
+    }
+
+    fn leverage_block<T: Scalar>(
+        &self,
+        engine: &Engine,
+        posterior: &Posterior,
+        rows: &Rows<'_, T>,
+        is_scaled: bool,
+        first_row: u64,
+        out: &mut [f64],
+    ) -> Result<()> {
+        self.check_domain(engine, rows, is_scaled, first_row)?;
+        engine.for_each_chunk(out, CHUNK, &|p, out| {
+            let piece = rows.slice(p * CHUNK..p * CHUNK + out.len());
+            let mut z = vec![T::default(); out.len() * self.map.output_dim()];
+            let encoded = self.encoder.rows(engine, &piece, is_scaled);
+            self.map.apply(engine, &encoded.as_ref().map_or(piece, OwnedRows::view), &mut z);
+            let mut z: Vec<f64> = z.iter().map(|z| z.to_f64()).collect();
+            posterior.leverage(&mut z, out);
+        });
+        Ok(())
     }
 
     /// Predictions with intervals that hold the target of a new row with at least this probability, for each output by itself.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use bochner_simd::Aligned;
 use serde::{Deserialize, Serialize};
 
-use crate::content::{ContentHash, hashes};
+use crate::content::{ContentHash, hashes_of_rows};
 use crate::linalg::{Band, Cholesky};
 use crate::random::{Draws, Stream};
 use crate::stat::{Gram, Moments};
@@ -136,7 +136,7 @@ impl Rates {
         let entries = rate((ROWS * 64) as f64, || {
             let mut moments = Moments::zero(64);
             moments.absorb(engine, &Rows::from(&rows), &|_| 1.0);
-            std::hint::black_box((hashes(engine, &hash, &Rows::from(&rows)), moments));
+            std::hint::black_box((hashes_of_rows(engine, &hash, &Rows::from(&rows)), moments));
             Ok(())
         })?;
         // Memory that was never written to is one page of zeros, which no cache misses.

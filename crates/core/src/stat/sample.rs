@@ -27,6 +27,8 @@ pub struct SampledRow {
     pub entries: Vec<(u32, f64)>,
     /// Weighted mean of the coded targets of all rows with this content.
     pub targets: Vec<f64>,
+    /// Its group, where rows have groups.
+    pub group: Option<u64>,
 }
 
 /// The sample so far.
@@ -86,25 +88,29 @@ impl Sample {
     /// Reads a block.
     pub fn absorb(&mut self, engine: &Engine, batch: &Batch<'_>, target: &Target) {
         let coded = target.coded(batch);
-        with_rows!(batch.content, rows => self.absorb_rows(engine, &rows, &coded, batch));
+        let hashes = hashes(engine, &self.hash, batch);
+        with_rows!(batch.content, rows => self.absorb_rows(&rows, &coded, batch, &hashes));
     }
 
     fn absorb_rows<T: Scalar>(
         &mut self,
-        engine: &Engine,
         rows: &Rows<'_, T>,
         coded: &Matrix<f64>,
         batch: &Batch<'_>,
+        hashes: &[u64],
     ) {
         self.sparse |= matches!(rows, Rows::Sparse(_));
-        for (i, hash) in hashes(engine, &self.hash, rows).into_iter().enumerate() {
+        for (i, &hash) in hashes.iter().enumerate() {
             let weight = batch.weight(i);
             if weight > 0.0 {
                 self.population += 1;
                 if self.admits(hash) {
                     let entries = rows.doubled_entries(i);
                     let targets = coded.row(i).to_vec();
-                    self.insert(hash, SampledRow { weight, entries, targets });
+                    self.insert(
+                        hash,
+                        SampledRow { weight, entries, targets, group: batch.groups.map(|groups| groups[i]) },
+                    );
                 }
             }
         }
@@ -240,6 +246,14 @@ impl Sample {
         }
     }
 
+    /// Folds of the first `most` sampled rows: rows are in random order, so that every so many of them are a fold; rows of one group are
+    /// in one fold.
+    pub(crate) fn folds(&self, most: usize, count: usize) -> Vec<usize> {
+        let rows = self.iter().take(most).enumerate();
+        rows.map(|(i, row)| row.group.map_or(i % count, |group| self.hash.fold_of_key(group, count)))
+            .collect()
+    }
+
     /// Weights of the first `most` sampled rows.
     pub fn weights(&self, most: usize) -> Vec<f64> {
         self.iter().take(most).map(|row| row.weight).collect()
@@ -290,8 +304,7 @@ mod tests {
         let mut sample = Sample::zero(capacity, 1, 5);
         let rows = MatrixView::new(values, values.len(), 1).unwrap();
         let rows64 = AnyRows::F64(Rows::Dense(rows));
-        let batch =
-            Batch { rows: rows64, content: rows64, targets: rows, weights: Some(weights), first_row: 0 };
+        let batch = Batch { weights: Some(weights), ..Batch::new(rows64, rows, 0) };
         sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         sample
     }
@@ -352,7 +365,7 @@ mod tests {
         for seed in 0..seeds {
             let mut sample = Sample::zero(10, 1, seed);
             let all = AnyRows::F64(Rows::Dense(rows));
-            let batch = Batch { rows: all, content: all, targets: rows, weights: None, first_row: 0 };
+            let batch = Batch::new(all, rows, 0);
             sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
             sample.iter().for_each(|row| hits[row.targets[0] as usize - 1] += 1);
         }
@@ -370,7 +383,7 @@ mod tests {
         let targets: Vec<f64> = numbers.iter().map(|number| *number as f64).collect();
         let targets = MatrixView::new(&targets, numbers.len(), 1).unwrap();
         let all = AnyRows::F64(Rows::from(&rows));
-        let batch = Batch { rows: all, content: all, targets, weights: None, first_row: 0 };
+        let batch = Batch::new(all, targets, 0);
         let mut sample = Sample::zero(60, 8, 5).with_entries(most, fewest, true);
         sample.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         sample
@@ -410,7 +423,7 @@ mod tests {
         let mut dense = Sample::zero(60, 3, 5).with_entries(12, 0, false);
         let rows = AnyRows::F64(Rows::Dense(MatrixView::new(&values, 20, 3).unwrap()));
         let targets = MatrixView::new(&values[..20], 20, 1).unwrap();
-        let batch = Batch { rows, content: rows, targets, weights: None, first_row: 0 };
+        let batch = Batch::new(rows, targets, 0);
         dense.absorb(&Engine::default(), &batch, &Target::Numbers { outputs: 1 });
         assert_eq!(dense.len(), 4);
     }

@@ -5,10 +5,11 @@ use crate::error::{Error, Result};
 /// How much of the first line is looked at.
 pub(super) const LOOKED_AT: usize = 64 << 10;
 
-/// In the order of preference among equals: tabs and semicolons seldom stand inside names, commas do.
-const CANDIDATES: [u8; 3] = [b'\t', b';', b','];
+/// In the order of preference among equals: tabs, semicolons and bars seldom stand inside names, commas do.
+const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
 
-/// The candidate that the first line has most of, outside quotes; a comma if it has none.
+/// The candidate that the first line has most of, outside quotes. If it has none: a space, where the first two lines have as many
+/// single spaces; else a comma.
 pub(super) fn sniff(head: &[u8]) -> u8 {
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(head.len());
     let mut counts = [0usize; CANDIDATES.len()];
@@ -31,7 +32,19 @@ pub(super) fn sniff(head: &[u8]) -> u8 {
             best = (candidate, count);
         }
     }
-    best.0
+    if best.1 == 0 && has_spaces(&head[start..]) { b' ' } else { best.0 }
+}
+
+/// Whether the first two lines are words with single spaces between them, as many in each.
+fn has_spaces(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let mut count = || {
+        let line = lines.next()?;
+        let words = line.split(|byte| *byte == b' ');
+        let are_words = line.len() > 1 && !line.contains(&b'"') && words.clone().all(|word| !word.is_empty());
+        are_words.then(|| words.count())
+    };
+    matches!((count(), count()), (Some(first), Some(second)) if first == second && first > 1)
 }
 
 /// Refuses what cannot separate.
@@ -54,5 +67,7 @@ mod tests {
         assert_eq!(sniff(b"\"a,\n\",b\n;;;"), b',');
         assert_eq!(sniff(b"first, last;age"), b';');
         assert_eq!([sniff(b"alone\n1"), sniff(b"")], [b',', b',']);
+        assert_eq!([sniff(b"a|b,c|d\n"), sniff(b"a b c\n1 2 3\n")], [b'|', b' ']);
+        assert_eq!([sniff(b"full name\nAnn\n"), sniff(b"a  b\n1  2\n"), sniff(b"a b")], [b',', b',', b',']);
     }
 }

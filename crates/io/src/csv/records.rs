@@ -9,6 +9,9 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use crate::error::{Error, Place, Result};
 use crate::input::{Input, LONGEST_RECORD};
 
+/// The most fields of a record: names and places are kept for each.
+const MOST_FIELDS: usize = 1 << 20;
+
 /// A file as a sequence of records, one in hand at a time.
 pub(super) struct Records {
     input: Input,
@@ -38,6 +41,16 @@ impl Records {
         let (bytes, ends) = (vec![0; 4096], vec![0; 256]);
         let (plain, len, after_return) = (None, 0, false);
         Records { input, delimiter, parser, plain, bytes, ends, len, start: 1, line: 1, after_return }
+    }
+
+    /// Moves past lines at the start that are no records.
+    pub(super) fn skip_lines(&mut self, count: u64) -> Result<()> {
+        let mut skipped = Vec::new();
+        for _ in 0..count {
+            self.input.read_line(self.line, &mut skipped)?;
+            self.line += 1;
+        }
+        Ok(())
     }
 
     /// Takes the next record in hand; false at the end of the file.
@@ -71,6 +84,7 @@ impl Records {
     /// Cuts the next record where it lies, if it lies there whole and has no quotes.
     fn cut(&mut self) -> Result<bool> {
         let Some(record) = plain(self.input.fill()?) else { return Ok(false) };
+        debug_assert!(record.len() < MOST_FIELDS, "a buffer has fewer bytes than records may have fields");
         if self.ends.len() <= record.len() {
             self.ends.resize(record.len() + 1, 0);
         }
@@ -103,6 +117,10 @@ impl Records {
             self.len += ended;
             if taken > LONGEST_RECORD {
                 return Err(self.input.too_long(self.start));
+            }
+            if self.len > MOST_FIELDS {
+                let (file, line) = (self.input.file().to_owned(), self.start);
+                return Err(Error::TooManyFields { file, line, limit: MOST_FIELDS });
             }
             match result {
                 ReadRecordResult::Record => break,

@@ -20,6 +20,8 @@ pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) rows: u64,
     pub(super) columns: usize,
+    /// Whether columns stand one after another, not rows.
+    pub(super) by_columns: bool,
     /// Where the numbers begin.
     pub(super) start: u64,
 }
@@ -72,10 +74,8 @@ impl Header {
             return Err(wrong_shape());
         }
         // One row, or one column, is the same in either order.
-        if *fortran_order && rows > 1 && columns > 1 {
-            return Err(Error::ArrayOrder { file: file.to_owned() });
-        }
-        Ok(Header { kind, rows, columns: columns as usize, start })
+        let by_columns = *fortran_order && rows > 1 && columns > 1;
+        Ok(Header { kind, rows, columns: columns as usize, by_columns, start })
     }
 
     /// Bytes that the whole file should have.

@@ -8,8 +8,10 @@ use bochner_io::{Options, from_bytes, open};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::ENGINE;
+
 fn tables(source: &dyn TableSource, most: usize) -> Vec<Table> {
-    let mut reader = source.open().unwrap();
+    let mut reader = source.open(&ENGINE).unwrap();
     std::iter::from_fn(|| reader.next(most).unwrap()).collect()
 }
 
@@ -59,7 +61,7 @@ fn the_same_table_in_many_spellings() {
 
 #[test]
 fn text_keeps_quotes_line_ends_and_spaces() {
-    let options = Options { text: vec!["note".to_owned()], ..Options::default() };
+    let options = Options::default().with_texts(["note"]);
     let text = "note,x\n\"a \"\"b\"\", c\nd\",1\n été ,2\n,3\n";
     let source = from_bytes("a.csv", text, &options).unwrap();
     assert_eq!(source.columns()[0].kind, ColumnKind::Text);
@@ -68,7 +70,7 @@ fn text_keeps_quotes_line_ends_and_spaces() {
 
 #[test]
 fn columns_without_names_are_numbered() {
-    let options = Options { header: false, text: vec!["c2".to_owned()], ..Options::default() };
+    let options = Options { header: Some(false), ..Options::default() }.with_texts(["c2"]);
     let source = from_bytes("a.tsv", "1\tx\n2\ty\n", &options).unwrap();
     assert_eq!(names(&*source), ["c1", "c2"]);
     assert_eq!(texts(&tables(&*source, 9)[0].columns[1]), ["x", "y"]);
@@ -95,7 +97,7 @@ fn blocks_are_full_until_the_last() {
     let shape: Vec<_> = tables(&*source, 4).iter().map(|table| (table.first_row, table.rows)).collect();
     assert_eq!(shape, [(0, 4), (4, 4), (8, 2)]);
     assert_eq!(tables(&*source, 5).len(), 2, "no empty block at the end");
-    let mut reader = source.open().unwrap();
+    let mut reader = source.open(&ENGINE).unwrap();
     assert_eq!(reader.next(0).unwrap(), None);
     assert_eq!(reader.next(usize::MAX).unwrap().map(|table| table.rows), Some(10));
     assert_eq!(reader.next(1).unwrap(), None);
@@ -107,7 +109,7 @@ fn wide_tables_and_long_cells_cross_buffers() {
     let names: Vec<String> = (0..30_000).map(|j| format!("column {j}")).collect();
     let cells: Vec<String> = (0..30_000).map(|j| format!("{j:>10}")).collect();
     let text = format!("{}\n{}\n{}\n", names.join(";"), cells.join(";"), cells.join(";"));
-    let options = Options { text: vec!["column 7".to_owned()], ..Options::default() };
+    let options = Options::default().with_texts(["column 7"]);
     let source = from_bytes("a.csv", text.replacen("         7", &"x".repeat(200_000), 1), &options).unwrap();
     let table = &tables(&*source, 9)[0];
     assert_eq!((table.rows, table.columns.len()), (2, 30_000));
@@ -172,7 +174,7 @@ fn truncated_and_damaged_gzip_is_an_error_that_names_the_file() {
     let whole = packed(&text);
     let read = |bytes: &[u8]| -> bochner::Result<()> {
         let source = from_bytes("a.csv.gz", bytes, &Options::default())?;
-        let mut reader = source.open()?;
+        let mut reader = source.open(&ENGINE)?;
         while reader.next(64)?.is_some() {}
         Ok(())
     };
@@ -198,7 +200,7 @@ fn the_fraction_counts_the_bytes_on_the_disk() {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let source = open(&path, &Options::default()).unwrap();
-        let mut reader = source.open().unwrap();
+        let mut reader = source.open(&ENGINE).unwrap();
         let mut fractions = vec![reader.fraction().unwrap()];
         while reader.next(50_000).unwrap().is_some() {
             fractions.push(reader.fraction().unwrap());
@@ -232,14 +234,14 @@ fn arrays_are_tables_of_numbers() {
             assert_eq!(numbers(&found[0]), [[1.0, 300.0], [-2.0, 4.0]]);
             assert_eq!(numbers(&found[1]), [[5.0], [6.0]]);
         }
-        assert_eq!(source.open().unwrap().fraction(), Some(0.0));
+        assert_eq!(source.open(&ENGINE).unwrap().fraction(), Some(0.0));
     }
     // One dimension is one column, in either order; a column as text keeps all its digits.
     let large = [9_007_199_254_740_993u64, 2];
     let bytes: Vec<u8> = large.iter().flat_map(|x| x.to_le_bytes()).collect();
     for (order, shape) in [("False", "(2,)"), ("True", "(2,)"), ("True", "(2, 1)")] {
         let dictionary = format!("{{'descr': '<u8', 'fortran_order': {order}, 'shape': {shape}, }}");
-        let options = Options { text: vec!["x0".to_owned()], ..Options::default() };
+        let options = Options::default().with_texts(["x0"]);
         let source = from_bytes("a.npy", array(&dictionary, &bytes), &options).unwrap();
         assert_eq!(texts(&tables(&*source, 9)[0].columns[0]), ["9007199254740993", "2"]);
     }
@@ -255,6 +257,58 @@ fn arrays_are_tables_of_numbers() {
     // No rows are no tables.
     let none = array("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", &[]);
     assert!(tables(&*from_bytes("a.npy", none, &Options::default()).unwrap(), 9).is_empty());
+}
+
+/// Columns one after another are the same rows: from a file, from memory, compressed, and from what cannot be read from anywhere.
+#[test]
+fn arrays_of_columns_are_the_same_tables() {
+    let (rows, columns) = (1000, 3);
+    let value = |i: usize, j: usize| (i * columns + j) as f32 / 7.0;
+    let array = |order: &str, numbers: Vec<u8>| {
+        let dictionary =
+            format!("{{'descr': '<f4', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}\n");
+        let head = [b"\x93NUMPY\x01\x00", &(dictionary.len() as u16).to_le_bytes()[..]].concat();
+        [&head, dictionary.as_bytes(), &numbers].concat()
+    };
+    let by_rows = (0..rows).flat_map(|i| (0..columns).flat_map(move |j| value(i, j).to_le_bytes()));
+    let by_columns = (0..columns).flat_map(|j| (0..rows).flat_map(move |i| value(i, j).to_le_bytes()));
+    let (by_rows, by_columns) = (array("False", by_rows.collect()), array("True", by_columns.collect()));
+    let options = Options::default().with_texts(["x1"]);
+    let expected = from_bytes("a.npy", by_rows, &options).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.npy"), &by_columns).unwrap();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&by_columns).unwrap();
+    let packed = encoder.finish().unwrap();
+    let once = by_columns.clone();
+    let once = move || Ok(Box::new(std::io::Cursor::new(once.clone())) as Box<dyn std::io::Read>);
+    for source in [
+        open(&folder.path().join("a.npy"), &options).unwrap(),
+        from_bytes("a.npy", by_columns.clone(), &options).unwrap(),
+        from_bytes("a.npy.gz", packed, &options).unwrap(),
+        bochner_io::open_with("a.npy", once, &options).unwrap(),
+    ] {
+        for most in [1, 7, 999, 1000, 5000] {
+            assert_eq!(tables(&*source, most), tables(&*expected, most), "{most}");
+        }
+        assert_eq!(source.open(&ENGINE).unwrap().fraction(), Some(0.0));
+    }
+    for (cut, expected) in [(by_columns.len() - 1, "the file is cut off"), (40, "header of the array")] {
+        let error = from_bytes("a.npy", &by_columns[..cut], &options).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let options = Options { strict: true, ..Options::default() };
+    let mut damaged = by_columns.clone();
+    let at = damaged.len() - 4;
+    damaged[at..].copy_from_slice(&f32::NAN.to_le_bytes());
+    let source = from_bytes("a.npy", damaged, &options).unwrap();
+    let mut reader = source.open(&ENGINE).unwrap();
+    assert!(reader.next(999).unwrap().is_some());
+    let error = reader.next(9).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "a.npy: expected a finite number in row 999, column \"x2\" (counted from 0), found NaN"
+    );
 }
 
 #[test]
@@ -286,8 +340,7 @@ fn targets_stand_beside_the_rows_of_another_file() {
     let found = tables(&*source, 2);
     assert_eq!(numbers(&found[0])[2], [7.0, 8.0]);
     assert_eq!((numbers(&found[1]), found[1].first_row), (vec![vec![5.0], vec![6.0], vec![9.0]], 2));
-    let text = vec!["target".to_owned(), "a".to_owned()];
-    let source = open(&at("x.csv"), &Options { text, ..options }).unwrap();
+    let source = open(&at("x.csv"), &options.with_texts(["target", "a"])).unwrap();
     let found = tables(&*source, 9);
     assert_eq!(texts(&found[0].columns[2]), ["7", "8", "9"]);
     assert_eq!(texts(&found[0].columns[0]), ["1", "3", "5"]);

@@ -5,19 +5,26 @@ use std::io::{self, Read};
 
 use bochner_io::{Error, Format, Options, from_bytes, open, open_with};
 
+use crate::ENGINE;
+
 /// The first error of opening or reading.
 fn complaint(name: &str, bytes: &[u8], options: &Options) -> String {
     let read = || -> bochner::Result<()> {
         let source = from_bytes(name, bytes, options)?;
-        let mut reader = source.open()?;
+        let mut reader = source.open(&ENGINE)?;
         while reader.next(2)?.is_some() {}
         Ok(())
     };
     read().expect_err("a complaint").to_string()
 }
 
+/// Numbers only, and all of them there.
+fn strict() -> Options {
+    Options { infer: false, strict: true, ..Options::default() }
+}
+
 fn csv(text: &str) -> String {
-    complaint("d/a.csv", text.as_bytes(), &Options::default())
+    complaint("d/a.csv", text.as_bytes(), &strict())
 }
 
 fn svm(text: &str) -> String {
@@ -30,16 +37,14 @@ fn cells_that_are_not_numbers() {
         csv("size,price\n1,2\n3,x\n"),
         r#"d/a.csv:3:2: expected a number, found "x" (column "price")"#
     );
-    assert_eq!(csv("a,b\n,1"), r#"d/a.csv:2:1: expected a number, found "" (column "a")"#);
-    assert_eq!(csv("a\n \n"), r#"d/a.csv:2:1: expected a number, found " " (column "a")"#);
-    for cell in ["nan", "NaN", "-inf", "Infinity", "1e999", "12abc", "1 2"] {
+    for cell in ["12abc", "1 2", "eighty", "1.2.3"] {
         let expected = format!("d/a.csv:2:1: expected a number, found \"{cell}\" (column \"a\")");
         assert_eq!(csv(&format!("a\n{cell}\n")), expected);
     }
     let long = "x".repeat(100);
     let expected = format!("d/a.csv:2:1: expected a number, found \"{}…\" (column \"a\")", "x".repeat(39));
     assert_eq!(csv(&format!("a\n{long}\n")), expected);
-    let bare = Options { header: false, ..Options::default() };
+    let bare = Options { header: Some(false), ..strict() };
     assert_eq!(complaint("a.csv", b"1,2\n3,x\n", &bare), r#"a.csv:2:2: expected a number, found "x""#);
 }
 
@@ -59,7 +64,7 @@ fn ragged_rows_and_open_quotes() {
     let nine = "a,b,c,d,e,f,g,h,i\n1,2,3,4,5,6,7,8\n";
     assert_eq!(csv(nine), "d/a.csv:2: expected 9 fields, found 8");
     assert_eq!(csv("a\n1\n1,2"), "d/a.csv:3: expected 1 fields, found 2");
-    let bare = Options { header: false, ..Options::default() };
+    let bare = Options { header: Some(false), ..strict() };
     assert_eq!(complaint("a.csv", b"1,2\n\n3\n", &bare), "a.csv:3: expected 2 fields, found 1");
     assert_eq!(csv("a,b\n1,\"2\n3,4\n"), "d/a.csv:2: expected a closing quote, found the end of the file");
 }
@@ -71,22 +76,16 @@ fn headers() {
         csv("\n\r\n"),
         "d/a.csv: expected a line with the names of the columns, found the end of the file"
     );
-    let bare = Options { header: false, ..Options::default() };
+    let bare = Options { header: Some(false), ..strict() };
     assert_eq!(
         complaint("a.csv", b"\n", &bare),
         "a.csv: expected at least one row, found the end of the file"
-    );
-    assert_eq!(csv(",b\n"), "d/a.csv:1: expected a name for every column, found none for column 1");
-    assert_eq!(csv("a,,b, \n"), "d/a.csv:1: expected a name for every column, found none for columns 2, 4");
-    assert_eq!(
-        csv("a,b, a\n"),
-        "d/a.csv:1: expected every column to have its own name, found \"a\" for columns 1 and 3"
     );
 }
 
 #[test]
 fn text_that_is_not_utf8() {
-    let options = Options { text: vec!["b".to_owned()], ..Options::default() };
+    let options = Options::default().with_texts(["b"]);
     let expected = "a.csv:3: expected UTF-8 text, found the byte 0xff";
     assert_eq!(complaint("a.csv", b"a,b\n1,x\n1,\xff\n", &options), expected);
     assert_eq!(complaint("a.csv", b"a,b\n1,x\n\xff,x\n", &options), expected);
@@ -132,16 +131,14 @@ fn names_and_formats() {
         Ok(_) => String::new(),
         Err(error) => error.to_string().replace(&format!("{}/", folder.path().display()), ""),
     };
-    for name in ["a.xlsx", "plain", "a.csv"] {
+    for name in ["plain", "a.csv"] {
         std::fs::write(at(name), "a,b\n1,2\n").unwrap();
     }
     std::fs::create_dir(at("folder.csv")).unwrap();
-    let known =
-        "expected a name ending in .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz, found";
-    let anyway = "say the format (csv, libsvm or npy) to read it anyway";
-    assert_eq!(refusal("a.xlsx"), format!("a.xlsx: {known} \".xlsx\"; {anyway}"));
-    assert_eq!(refusal("plain"), format!("plain: {known} no ending; {anyway}"));
+    std::fs::write(at("data.bin"), b"\0\0\0\x01\0\xff").unwrap();
     let forced = Options { format: Some(Format::Csv), ..Options::default() };
+    assert_eq!(refusal("data.bin"), "data.bin: expected a table, found bytes of an unknown format");
+    assert_eq!(refusal("plain"), "");
     assert_eq!(open(&at("plain"), &forced).unwrap().columns().len(), 2);
     assert_eq!(refusal("a.csv"), "");
     assert!(
@@ -149,10 +146,8 @@ fn names_and_formats() {
     );
 
     let why = "a source is read more than once; save it to a file first";
-    assert_eq!(
-        refusal("folder.csv"),
-        format!("folder.csv: expected a regular file, found a directory: {why}")
-    );
+    assert_eq!(refusal("folder.csv"), "folder.csv: expected files, found none");
+    assert_eq!(refusal("none-*.csv"), "none-*.csv: expected files, found none");
     let given =
         |name: &str| open(name.as_ref(), &forced).err().map(|error| error.to_string()).unwrap_or_default();
     assert_eq!(given("-"), format!("-: expected a regular file, found standard input: {why}"));
@@ -189,7 +184,7 @@ fn shaped(kind: &str, shape: &str, numbers: &[u8]) -> String {
 #[test]
 fn arrays_that_are_none() {
     let no_array = "a.npy: expected an array as numpy.save writes it, found something else";
-    for bytes in [&b""[..], b"a,b\n1,2\n", b"\x93NUMP", b"PK\x03\x04 an npz file"] {
+    for bytes in [&b""[..], b"a,b\n1,2\n", b"\x93NUMP"] {
         assert_eq!(complaint("a.npy", bytes, &Options::default()), no_array);
     }
     let header = |expected: &str, found: &str| {
@@ -251,12 +246,6 @@ fn arrays_of_other_things() {
         let text = shaped("<f8", shape, &[0; 48]);
         assert_eq!(text, format!("{shapes} {shape}; save array.reshape(len(array), -1)"));
     }
-    let columns = "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }";
-    assert_eq!(
-        npy(columns, &[0; 48]),
-        "a.npy: expected rows one after another, found columns one after another (Fortran order); save \
-         numpy.ascontiguousarray(array)"
-    );
 }
 
 #[test]
@@ -277,7 +266,7 @@ fn arrays_of_another_size_than_they_say() {
         let bytes = array([3, 0], &dictionary, &vec![0; numbers]);
         let open = move || Ok(Box::new(io::Cursor::new(bytes.clone())) as Box<dyn Read>);
         let source = open_with("a.npy", open, &Options::default()).unwrap();
-        let mut reader = source.open().unwrap();
+        let mut reader = source.open(&ENGINE).unwrap();
         loop {
             match reader.next(100_000) {
                 Ok(Some(_)) => {}
@@ -297,14 +286,14 @@ fn arrays_of_another_size_than_they_say() {
 fn entries_that_are_no_numbers() {
     let values = [1.0f64, f64::NAN, 3.0, f64::NEG_INFINITY];
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
     assert_eq!(
-        shaped("<f8", "(2, 2)", &bytes),
+        complaint("a.npy", &array([1, 0], dictionary, &bytes), &strict()),
         "a.npy: expected a finite number in row 0, column \"x1\" (counted from 0), found NaN"
     );
-    let ignored = Options { text: vec!["x1".to_owned()], ..Options::default() };
-    let dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";
+    let ignored = strict().with_texts(["x1"]);
     let source = from_bytes("a.npy", array([1, 0], dictionary, &bytes), &ignored).unwrap();
-    assert_eq!(source.open().unwrap().next(9).unwrap().unwrap().rows, 2);
+    assert_eq!(source.open(&ENGINE).unwrap().next(9).unwrap().unwrap().rows, 2);
 }
 
 #[test]
@@ -321,7 +310,7 @@ fn targets_of_another_file() {
         let options = Options { targets: Some(at("y.npy")), ..Options::default() };
         let read = || -> bochner::Result<()> {
             let source = open(&at(data), &options)?;
-            let mut reader = source.open()?;
+            let mut reader = source.open(&ENGINE)?;
             while reader.next(most)?.is_some() {}
             Ok(())
         };
@@ -355,23 +344,11 @@ fn options_that_do_not_fit() {
         complaint("a.csv", b"a\n1", &quote),
         "expected a delimiter other than quotes and line ends, found '\"'"
     );
-    let missing = Options { text: vec!["colour".to_owned()], ..Options::default() };
+    let missing = Options::default().with_texts(["colour"]);
     for (name, bytes) in [("a.csv", "color\n1"), ("a.svm", "1 1:1")] {
         let error = from_bytes(name, bytes, &missing).err();
         assert!(matches!(error, Some(bochner::Error::MissingColumn { name, .. }) if name == "colour"));
     }
-}
-
-#[test]
-fn gzip_that_is_none() {
-    assert_eq!(
-        complaint("a.csv.gz", b"a,b\n1,2\n", &Options::default()),
-        "a.csv.gz: expected gzip data, as the name says, found something else"
-    );
-    assert_eq!(
-        complaint("a.csv", b"\x1f\x8b\x08", &Options::default()),
-        "a.csv: expected a whole gzip file, found a damaged or truncated one (unexpected end of file)"
-    );
 }
 
 #[test]
@@ -385,21 +362,35 @@ fn records_without_an_end() {
 }
 
 #[test]
+fn records_with_too_many_fields() {
+    let most = 1 << 20;
+    for (fields, end, complains) in [(most, "\n", false), (most + 1, "\n", true), (most + 1, "", true)] {
+        let text = ",".repeat(fields - 1) + end;
+        let options = Options { infer: false, ..Options::default() };
+        let error = from_bytes("a.csv", text, &options).err().map(|error| error.to_string());
+        let expected = "a.csv:1: expected a record of at most 1048576 fields, found more";
+        assert_eq!(error.as_deref(), complains.then_some(expected), "{fields}");
+    }
+}
+
+#[test]
 fn a_file_that_changes_between_passes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "a,b\n1,2\n").unwrap();
     let source = open(&path, &Options::default()).unwrap();
     std::fs::write(&path, "a,c\n1,2\n").unwrap();
-    let error = source.open().err().map(|error| error.to_string()).unwrap_or_default();
+    let error = source.open(&ENGINE).err().map(|error| error.to_string()).unwrap_or_default();
     let expected = "expected the header to stay as it was, found another: the file has changed";
     assert_eq!(error, format!("{}: {expected}", path.display()));
 }
 
 #[test]
 fn errors_can_be_matched() {
-    let source = from_bytes("a.csv", "a\nx", &Options::default()).unwrap();
-    let Err(bochner::Error::Source(error)) = source.open().unwrap().next(1) else { panic!("no error") };
+    let source = from_bytes("a.csv", "a\nx", &strict()).unwrap();
+    let Err(bochner::Error::Source(error)) = source.open(&ENGINE).unwrap().next(1) else {
+        panic!("no error")
+    };
     let error = error.downcast_ref::<Error>();
-    assert!(matches!(error, Some(Error::NotANumber { line: 2, column: 1, found, .. }) if found == "x"));
+    assert!(matches!(error, Some(Error::WrongCell { line: 2, column: 1, found, .. }) if found == "x"));
 }

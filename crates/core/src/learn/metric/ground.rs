@@ -37,6 +37,8 @@ pub(super) struct Ground<'a> {
     pub(super) rows: OwnedRows<f64>,
     pub(super) targets: Matrix<f64>,
     pub(super) weights: Vec<f64>,
+    /// The part that each row is in.
+    pub(super) parts: Vec<usize>,
     pub(super) seed: u64,
     /// Features of a fit.
     pub(super) features: usize,
@@ -111,6 +113,7 @@ impl<'a> Ground<'a> {
             rows,
             targets,
             weights,
+            parts: sample.folds(count, PARTS),
             seed,
             features,
             landmarks: false,
@@ -144,7 +147,7 @@ impl<'a> Ground<'a> {
 
     /// Whether row i is in a part.
     fn is_in(&self, i: usize, part: usize) -> bool {
-        i % PARTS == part
+        self.parts[i] == part
     }
 
     /// Rows that a fit without a part may see.

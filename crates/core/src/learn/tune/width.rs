@@ -230,6 +230,7 @@ impl WidthSearch<'_> {
         let sample = self.sample;
         let count = rows.min(sample.len());
         let (targets, weights) = sides(sample, count, self.loss);
+        let folds = sample.folds(count, FOLDS);
         let rows = sample.rows(count);
         let (features, _) =
             looked_at(features, count, sample.len(), self.features, self.engine.memory_limit());
@@ -237,7 +238,7 @@ impl WidthSearch<'_> {
         let map = spec.build_on(self.engine, sample.columns())?;
         // Of all families that are searched, maps are Fourier pairs.
         let turns = map.turns(self.engine, &rows.view()).unwrap_or_else(|| Matrix::zeros(count, 1));
-        Ok(Look { search: self, anchor, rows, turns, targets, weights })
+        Ok(Look { search: self, anchor, rows, turns, targets, weights, folds })
     }
 }
 
@@ -342,6 +343,8 @@ struct Look<'a> {
     turns: Matrix<f64>,
     targets: Matrix<f64>,
     weights: Vec<f64>,
+    /// The fold of each row.
+    folds: Vec<usize>,
 }
 
 impl Look<'_> {
@@ -396,10 +399,9 @@ impl Look<'_> {
         gram
     }
 
-    /// The sample is in random order: every fifth row is a fold.
     fn absorb(&self, engine: &Engine, gram: &mut Gram, start: usize, z: &Matrix<f64>, room: &mut Room) {
         let targets = self.targets.view().slice(start..start + z.rows());
-        let (weight, fold) = (|i: usize| self.weights[start + i], |i: usize| (start + i) % FOLDS);
+        let (weight, fold) = (|i: usize| self.weights[start + i], |i: usize| self.folds[start + i]);
         match self.search.precision {
             Precision::Double => gram.absorb(engine, z.view(), targets, &weight, &fold, &mut room.double),
             Precision::Single => {

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::certify::conformal::MOST_SCORES;
 use crate::encode::{
-    ADDED, Columns, Documents, Labels, Metric, Root, Scaling, Sequence, SequenceEncoder, Text,
+    ADDED, Columns, Documents, Encoding, Input, Labels, Metric, NumberEncoding, Root, Scaling, Sequence,
+    SequenceEncoder, TextEncoding,
 };
 use crate::map::{Binning, Bins, Landmarks};
 use crate::model::{Head, HeldOut, Model, Posterior, Provenance};
@@ -232,13 +233,17 @@ impl<'a> File<'a> {
         let width = meta.source_columns()?;
         let columns = match &meta.columns {
             ColumnsMeta::Unnamed => Columns::Unnamed { count: width },
-            ColumnsMeta::Named => {
-                Columns::Named { names: self.names("columns.bytes", "columns.ends", width)? }
-            }
+            ColumnsMeta::Named => Columns::numbers(self.names("columns.bytes", "columns.ends", width)?),
             ColumnsMeta::Sparse { name } => Columns::Sparse { name: name.clone(), width },
             ColumnsMeta::Texts { numbers, sequences } => self.texts(width, *numbers, sequences)?,
+            ColumnsMeta::Encoded { inputs, categories, sequences, targets, target_width } => {
+                self.encoded(width, *inputs, *categories, sequences, (*targets, *target_width))?
+            }
         };
         let mut encoder = Encoder::identity(width).with_columns(columns);
+        if let Some(precision) = meta.precision {
+            encoder = encoder.with_precision(precision);
+        }
         if let Some(metric) = meta.metric {
             encoder = encoder.with_metric(self.metric(metric, width)?);
         }
@@ -289,15 +294,24 @@ impl<'a> File<'a> {
         Ok(Metric::from_parts(root, importances, directions, shares))
     }
 
-    /// Numbers and texts that fill the columns, with the counts of texts for tf–idf.
+    /// Of format 1: numbers and texts that fill the columns.
     fn texts(&self, width: usize, numbers: usize, sequences: &[Sequence]) -> Result<Columns> {
-        let mismatch = |what, expected, found| Error::from(FileError::Mismatch { what, expected, found });
         sequences.iter().try_for_each(Sequence::validate)?;
         let columns = sequences.iter().fold(numbers, |sum, sequence| sum.saturating_add(sequence.width));
         if columns != width {
-            return Err(mismatch("columns", width, columns));
+            return Err(FileError::Mismatch { what: "columns", expected: width, found: columns }.into());
         }
         let names = self.names("columns.bytes", "columns.ends", numbers.saturating_add(sequences.len()))?;
+        let texts = self.text_encodings(sequences)?.into_iter().map(Encoding::Text);
+        let encodings = (0..numbers).map(|_| Encoding::Number(NumberEncoding::default())).chain(texts);
+        let inputs =
+            names.into_iter().zip(encodings).map(|(name, encoding)| Input { name, encoding }).collect();
+        Ok(Columns::Named { inputs })
+    }
+
+    /// Encodings of texts, with the counts for tf–idf.
+    pub(super) fn text_encodings(&self, sequences: &[Sequence]) -> Result<Vec<TextEncoding>> {
+        sequences.iter().try_for_each(Sequence::validate)?;
         let fitted = sequences.iter().filter(|sequence| sequence.tf_idf).count();
         let (mut totals, mut counts) = (Vec::new(), Vec::new());
         if fitted > 0 {
@@ -305,22 +319,21 @@ impl<'a> File<'a> {
             counts = self.numbers("texts.counts", &[fitted, Documents::SLOTS])?;
         }
         let mut documents = totals.into_iter().zip(counts.chunks_exact(Documents::SLOTS));
-        let mut texts = Vec::with_capacity(sequences.len());
-        for (name, sequence) in names[numbers..].iter().zip(sequences) {
+        let mut text = |sequence: &Sequence| {
             let counts = if sequence.tf_idf { documents.next() } else { None };
             let counts =
                 counts.map(|(total, counts)| Documents::from_parts(total, counts.to_vec())).transpose()?;
             let encoder = Some(SequenceEncoder::new(sequence.clone(), counts)?);
-            texts.push(Text { name: name.clone(), sequence: sequence.clone(), encoder });
-        }
-        Ok(Columns::Texts { numbers: names[..numbers].to_vec(), texts })
+            Ok(TextEncoding { sequence: sequence.clone(), encoder })
+        };
+        sequences.iter().map(&mut text).collect()
     }
 
-    fn matrix(&self, name: &'static str, rows: usize, columns: usize) -> Result<Matrix<f64>> {
+    pub(super) fn matrix(&self, name: &'static str, rows: usize, columns: usize) -> Result<Matrix<f64>> {
         Matrix::new(rows, columns, self.numbers(name, &[rows, columns])?)
     }
 
-    fn numbers(&self, name: &'static str, shape: &[usize]) -> Result<Vec<f64>> {
+    pub(super) fn numbers(&self, name: &'static str, shape: &[usize]) -> Result<Vec<f64>> {
         let bytes = self.bytes(name, Dtype::F64, shape)?;
         let values: Vec<f64> = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(array(b))).collect();
         match values.iter().position(|x| !x.is_finite()) {
@@ -329,7 +342,7 @@ impl<'a> File<'a> {
         }
     }
 
-    fn names(&self, bytes: &'static str, ends: &'static str, count: usize) -> Result<Vec<String>> {
+    pub(super) fn names(&self, bytes: &'static str, ends: &'static str, count: usize) -> Result<Vec<String>> {
         let wrong = || Error::from(FileError::Names { name: bytes });
         let ends = self.bytes(ends, Dtype::U64, &[count])?;
         let length = self.tensors.tensor(bytes).map_err(container)?.data().len();
@@ -345,7 +358,7 @@ impl<'a> File<'a> {
     }
 
     /// The bytes of a tensor of this type and shape; the container has checked that shape and bytes agree.
-    fn bytes(&self, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8]> {
+    pub(super) fn bytes(&self, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8]> {
         let expected = format!("{dtype:?} {shape:?}");
         let Ok(tensor) = self.tensors.tensor(name) else {
             return Err(FileError::Tensor { name, expected, found: "none".to_owned() }.into());
@@ -359,7 +372,7 @@ impl<'a> File<'a> {
 }
 
 /// Eight bytes of a slice that has eight.
-fn array(bytes: &[u8]) -> [u8; 8] {
+pub(super) fn array(bytes: &[u8]) -> [u8; 8] {
     let mut eight = [0; 8];
     eight.copy_from_slice(bytes);
     eight

@@ -1,0 +1,410 @@
+//! What a column of cells is, found in one pass.
+//!
+//! The rules, in their order; n is the number of cells that are not missing:
+//!
+//! ```text
+//! 1  boolean     all n are true/false, yes/no, t/f or y/n
+//! 2  category    all n are whole numbers, and one has a leading zero: 01234 is a code
+//! 3  number      at least 0.9·n are numbers (or all n, with the same sign of percent or currency); others count as missing
+//! 4  date        at least 0.95·n are dates, the day first or the month first, whichever reads more; others count as missing
+//! 5  text        three words or 40 characters on average, and more than 0.01·n different ones
+//! 6  identifier  20 cells or more, 0.99·n of them different: left out
+//! 7  category    anything else
+//! ```
+//! A scan looks at cells only, not at where they stand: scans of parts of a column merge, in any order.
+
+use super::distinct::Distinct;
+use super::number::Sign;
+use super::{ColumnKind, date, number};
+
+/// What people write where a cell is missing, in any case and with spaces around it.
+pub const MISSING: [&str; 20] = [
+    "", "?", "-", "--", "...", "na", "n/a", "#n/a", "n.a.", "nan", "-nan", "null", "none", "<na>", "#na",
+    "\\n", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan",
+];
+
+/// The longest of them.
+const LONGEST_MISSING: usize = 8;
+
+/// Whether a cell is missing.
+pub fn is_missing(cell: &str) -> bool {
+    let cell = cell.trim();
+    if cell.len() > LONGEST_MISSING {
+        return false;
+    }
+    // A word that begins like none of them is told apart by its first byte.
+    let Some(&first) = cell.as_bytes().first() else { return true };
+    matches!(first, b'?' | b'-' | b'.' | b'n' | b'N' | b'#' | b'<' | b'\\' | b'1')
+        && MISSING.iter().any(|missing| missing.eq_ignore_ascii_case(cell))
+}
+
+/// Whether a cell of a column of classes is missing: `-` and `none` are classes.
+pub fn is_missing_label(cell: &str) -> bool {
+    let cell = cell.trim();
+    is_missing(cell) && !(cell.starts_with(['-', '.']) || cell.eq_ignore_ascii_case("none"))
+}
+
+/// True or false, as people write it; none for anything else.
+pub fn boolean(cell: &str) -> Option<bool> {
+    let cell = cell.trim();
+    let is = |word: &str| cell.eq_ignore_ascii_case(word);
+    match cell.len() {
+        1 if is("t") || is("y") => Some(true),
+        1 if is("f") || is("n") => Some(false),
+        2 if is("no") => Some(false),
+        3 if is("yes") => Some(true),
+        4 if is("true") => Some(true),
+        5 if is("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// How the cells of a column are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellFormat {
+    /// What they are.
+    pub kind: ColumnKind,
+    /// Numbers have a decimal comma.
+    pub decimal_comma: bool,
+    /// In dates of three numbers the day stands first.
+    pub day_first: bool,
+}
+
+impl From<ColumnKind> for CellFormat {
+    fn from(kind: ColumnKind) -> Self {
+        CellFormat { kind, decimal_comma: false, day_first: false }
+    }
+}
+
+/// What a column was found to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inferred {
+    /// How its cells are read.
+    pub format: CellFormat,
+    /// Whether it looks like an identifier, of which nothing can be learnt.
+    pub is_identifier: bool,
+    /// Cells that are missing.
+    pub missing: u64,
+    /// Cells that are neither missing nor of this kind.
+    pub unreadable: u64,
+    /// The line and the cell of the first of these.
+    pub first: Option<(u64, String)>,
+    /// Different cells, of many an estimate.
+    pub distinct: f64,
+    /// Whether its cells are the whole numbers from the smallest to the largest, each once.
+    pub counts_rows: bool,
+}
+
+/// Cells to judge from that each is different.
+const FEWEST: u64 = 20;
+
+/// The cells of a column as they are read.
+#[derive(Clone, Debug, Default)]
+pub struct KindScan {
+    rows: u64,
+    missing: u64,
+    booleans: u64,
+    /// Numbers by the way in which they are written: with a decimal point, with a comma.
+    numbers: [Numbers; 2],
+    /// Dates: month first, day first.
+    dates: [u64; 2],
+    /// Whole numbers that begin with a zero, and cells of digits alone.
+    codes: u64,
+    digits: u64,
+    characters: u64,
+    words: u64,
+    distinct: Distinct,
+    /// The first cells with their lines that are no numbers, no dates, no booleans.
+    others: [Option<(u64, String)>; 3],
+    /// The smallest and the largest number.
+    range: Option<[f64; 2]>,
+}
+
+/// Cells that are numbers in one way of writing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    plain: u64,
+    percent: u64,
+    currency: u64,
+}
+
+impl Numbers {
+    fn all(self) -> u64 {
+        self.plain + self.percent + self.currency
+    }
+
+    fn add(&mut self, sign: Sign) {
+        match sign {
+            Sign::None => self.plain += 1,
+            Sign::Percent => self.percent += 1,
+            Sign::Currency => self.currency += 1,
+        }
+    }
+}
+
+const NUMBER: usize = 0;
+const DATE: usize = 1;
+const BOOLEAN: usize = 2;
+
+impl KindScan {
+    /// Reads a cell, in which line it stands.
+    pub fn absorb(&mut self, cell: &str, line: u64) {
+        self.rows += 1;
+        if is_missing(cell) {
+            self.missing += 1;
+            return;
+        }
+        let cell = cell.trim();
+        self.distinct.add(cell.as_bytes());
+        let point = number::parse(cell, false);
+        if let Some((value, sign)) = point {
+            self.numbers[0].add(sign);
+            self.extend([value; 2]);
+        }
+        let bytes = cell.as_bytes();
+        let has_comma = point.is_none() || bytes.iter().any(|byte| matches!(byte, b'.' | b','));
+        let comma = if has_comma { number::parse(cell, true) } else { point };
+        if let Some((_, sign)) = comma {
+            self.numbers[1].add(sign);
+        }
+        if point.is_some() && bytes.iter().all(u8::is_ascii_digit) {
+            self.digits += 1;
+            self.codes += u64::from(bytes.len() > 1 && bytes[0] == b'0');
+        }
+        if point.is_none() && comma.is_none() {
+            self.other(NUMBER, cell, line);
+        }
+        let is_boolean = point.is_none() && boolean(cell).is_some();
+        self.booleans += u64::from(is_boolean);
+        if !is_boolean {
+            self.other(BOOLEAN, cell, line);
+        }
+        let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
+        let dates = if may_be_date {
+            [false, true].map(|day_first| date::parse(cell, day_first).is_some())
+        } else {
+            [false; 2]
+        };
+        self.dates.iter_mut().zip(dates).for_each(|(count, is_date)| *count += u64::from(is_date));
+        if dates == [false; 2] {
+            self.other(DATE, cell, line);
+        }
+        self.characters += cell.chars().count() as u64;
+        self.words += if point.is_some() { 1 } else { cell.split_whitespace().count() as u64 };
+    }
+
+    /// Adds what another has read.
+    pub fn merge(&mut self, other: &KindScan) {
+        self.rows += other.rows;
+        self.missing += other.missing;
+        self.booleans += other.booleans;
+        for (own, theirs) in self.numbers.iter_mut().zip(other.numbers) {
+            own.plain += theirs.plain;
+            own.percent += theirs.percent;
+            own.currency += theirs.currency;
+        }
+        self.dates.iter_mut().zip(other.dates).for_each(|(own, theirs)| *own += theirs);
+        self.codes += other.codes;
+        self.digits += other.digits;
+        self.characters += other.characters;
+        self.words += other.words;
+        self.distinct.merge(&other.distinct);
+        for (at, theirs) in other.others.iter().enumerate() {
+            theirs.iter().for_each(|(line, cell)| self.other(at, cell, *line));
+        }
+        other.range.into_iter().for_each(|range| self.extend(range));
+    }
+
+    /// Cells read.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn other(&mut self, at: usize, cell: &str, line: u64) {
+        if self.others[at].as_ref().is_none_or(|(first, _)| line < *first) {
+            self.others[at] = Some((line, cell.to_owned()));
+        }
+    }
+
+    fn extend(&mut self, [least, most]: [f64; 2]) {
+        let [a, b] = self.range.unwrap_or([least, most]);
+        self.range = Some([a.min(least), b.max(most)]);
+    }
+
+    /// The number of different cells, of many an estimate.
+    pub fn distinct(&self) -> f64 {
+        self.distinct.count()
+    }
+
+    /// What the column is.
+    pub fn decide(&self) -> Inferred {
+        let n = self.rows - self.missing;
+        let share = |count: u64, part: f64| count > 0 && count as f64 >= part * n as f64;
+        let (point, comma) = (self.numbers[0], self.numbers[1]);
+        let decimal_comma = comma.all() > point.all();
+        let numbers = if decimal_comma { comma } else { point };
+        let day_first = self.dates[1] > self.dates[0];
+        let dates = self.dates[usize::from(day_first)];
+        // Of many distinct cells the number is an estimate.
+        let most = if self.distinct.is_estimate() { 0.96 } else { 0.99 };
+        let distinct = self.distinct().min(n as f64);
+        let found = |kind, readable: u64, at: usize| Inferred {
+            format: CellFormat { kind, decimal_comma, day_first },
+            is_identifier: false,
+            missing: self.missing,
+            unreadable: n - readable,
+            first: if readable < n { self.others[at].clone() } else { None },
+            distinct,
+            counts_rows: false,
+        };
+        let has_one_sign = numbers.plain == n || numbers.percent == n || numbers.currency == n;
+        if n == 0 {
+            return found(ColumnKind::Number, 0, NUMBER);
+        }
+        if self.booleans == n {
+            return found(ColumnKind::Boolean, n, BOOLEAN);
+        }
+        if self.digits == n && self.codes > 0 {
+            return found(ColumnKind::Category, n, NUMBER);
+        }
+        if has_one_sign || share(numbers.plain, 0.9) {
+            let [least, most_value] = self.range.unwrap_or([0.0; 2]);
+            let has_no_gaps = (most_value - least - (n - 1) as f64).abs() < 0.5;
+            let counts_rows = n >= FEWEST && self.digits == n && has_no_gaps && distinct >= most * n as f64;
+            let readable = if has_one_sign { n } else { numbers.all() };
+            return Inferred { counts_rows, ..found(ColumnKind::Number, readable, NUMBER) };
+        }
+        if share(dates, 0.95) {
+            return found(ColumnKind::Date, dates, DATE);
+        }
+        let mean = |count: u64| count as f64 / n as f64;
+        let is_long = mean(self.words) >= 3.0 || mean(self.characters) >= 40.0;
+        if is_long && distinct > 0.01 * n as f64 {
+            return found(ColumnKind::Text, n, NUMBER);
+        }
+        let is_identifier = n >= FEWEST && distinct >= most * n as f64;
+        Inferred { is_identifier, ..found(ColumnKind::Category, n, NUMBER) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan<'a>(cells: impl IntoIterator<Item = &'a str>) -> KindScan {
+        let mut scan = KindScan::default();
+        cells.into_iter().zip(2..).for_each(|(cell, line)| scan.absorb(cell, line));
+        scan
+    }
+
+    fn kind<'a>(cells: impl IntoIterator<Item = &'a str>) -> ColumnKind {
+        scan(cells).decide().format.kind
+    }
+
+    #[test]
+    fn kinds_follow_the_rules() {
+        use ColumnKind::{Boolean, Category, Date, Number, Text};
+        assert_eq!(kind(["1", "", "NA", "2.5", "?", "inf"]), Number);
+        assert_eq!(kind(["True", "false", "", "TRUE"]), Boolean);
+        assert_eq!(kind(["yes", "no", "maybe"]), Category);
+        assert_eq!(kind(["0", "1", "1"]), Number);
+        assert_eq!(kind(["01234", "99999"]), Category);
+        assert_eq!(kind(["0", "0.5"]), Number);
+        assert_eq!(kind(["5%", "7 %"]), Number);
+        assert_eq!(kind(["5%", "7"]), Category);
+        assert_eq!(kind(["$5", "$7.50", "n/a"]), Number);
+        assert_eq!(kind(["2024-01-02", "2024-01-03T10:00", ""]), Date);
+        assert_eq!(kind(["red", "green", "red"]), Category);
+        assert_eq!(kind(["", "NA"]), Number);
+        assert_eq!(kind(["the cat sat", "on the mat today", "and slept"]), Text);
+        assert_eq!(
+            kind([
+                "GATTACAGATTACAGATTACAGATTACAGATTACAGATTACA",
+                "CATTACAGATTACAGATTACAGATTACAGATTACAGATTACA"
+            ]),
+            Text
+        );
+    }
+
+    #[test]
+    fn a_few_cells_that_are_no_numbers_are_counted() {
+        let numbers: Vec<String> = (0..95).map(|i| i.to_string()).collect();
+        let cells = numbers.iter().map(String::as_str).chain(["x", "unknown", "x", ""]);
+        let found = scan(cells).decide();
+        assert_eq!(found.format.kind, ColumnKind::Number);
+        assert_eq!((found.missing, found.unreadable), (1, 3));
+        assert_eq!(found.first, Some((97, "x".to_owned())));
+    }
+
+    #[test]
+    fn commas_and_days_are_found_by_all_cells() {
+        let found = scan(["1,5", "1.234,25", "7"]).decide();
+        assert_eq!((found.format.kind, found.format.decimal_comma), (ColumnKind::Number, true));
+        assert!(!scan(["1.5", "2,000", "7"]).decide().format.decimal_comma);
+        // Days beyond 12 say which number is the day; without one, the month stands first.
+        for (cells, day_first) in [
+            (["1/2/2024", "13/2/2024"], true),
+            (["1/2/2024", "2/13/2024"], false),
+            (["1/2/2024", "3/4/2024"], false),
+        ] {
+            let found = scan(cells).decide();
+            assert_eq!(
+                (found.format.kind, found.format.day_first),
+                (ColumnKind::Date, day_first),
+                "{cells:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_that_count_rows_are_told() {
+        let cells: Vec<String> = (0..50).map(|i| (49 - i).to_string()).collect();
+        assert!(scan(cells.iter().map(String::as_str)).decide().counts_rows);
+        assert!(!scan(cells.iter().map(String::as_str).chain(["51"])).decide().counts_rows);
+        assert!(!scan(cells[..10].iter().map(String::as_str)).decide().counts_rows);
+    }
+
+    #[test]
+    fn identifiers_are_short_and_all_different() {
+        let cells: Vec<String> = (0..1000).map(|i| format!("customer-{i}")).collect();
+        let found = scan(cells.iter().map(String::as_str)).decide();
+        assert!(found.is_identifier && found.format.kind == ColumnKind::Category);
+        let few = scan(cells[..10].iter().map(String::as_str)).decide();
+        assert!(!few.is_identifier);
+        let twice = scan(cells.iter().chain(&cells[..20]).map(String::as_str)).decide();
+        assert!(!twice.is_identifier);
+    }
+
+    #[test]
+    fn parts_in_any_order_are_the_whole() {
+        let cells: Vec<String> = (0..40_000)
+            .map(
+                |i| if i % 7 == 0 { String::new() } else { format!("w{} 1/{}/2020", i * i % 30_011, i % 28) },
+            )
+            .collect();
+        let whole = scan(cells.iter().map(String::as_str));
+        for cut in [0, 1, 20_000, 40_000] {
+            let part = |cells: &[String], first: u64| {
+                let mut scan = KindScan::default();
+                cells.iter().zip(first..).for_each(|(cell, line)| scan.absorb(cell, line));
+                scan
+            };
+            let (mut a, b) = (part(&cells[cut..], 2 + cut as u64), part(&cells[..cut], 2));
+            a.merge(&b);
+            assert_eq!(format!("{a:?}"), format!("{whole:?}"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing() {
+        for cell in [
+            "", "  ", "NA", "NaN", "nan", "null", "?", "-", "N/A", "None", "...", "#N/A", "<NA>", "\\N",
+            "-1.#IND", "#N/A N/A",
+        ] {
+            assert!(is_missing(cell), "{cell}");
+        }
+        for cell in ["0", "nano", "north", "a", "1", "..", "n", "1.5", "---", "é", "missing values"] {
+            assert!(!is_missing(cell), "{cell}");
+        }
+    }
+}

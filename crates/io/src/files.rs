@@ -1,0 +1,275 @@
+//! Which files are meant: one, several, a folder, a pattern, standard input.
+//!
+//! ```text
+//! sales/                  all files in it and in its folders, by name
+//! sales/2024-*.csv        those of that name: * for any characters, ? for one, ** for any folders
+//! sales/year=2024/a.csv   a file with a column "year" that is 2024 in all rows, unless it has one of that name itself
+//! -                       standard input
+//! ```
+//! Files and folders whose names begin with `_` or `.` are not looked at, nor are links that lead out of the folder. A file that is reached in two ways counts once.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use bochner::table::TableSource;
+
+use crate::error::{Error, Result};
+use crate::many::Many;
+use crate::options::Options;
+use crate::origin::Origin;
+use crate::wildcard::matches;
+
+/// What a folder is called whose files have no value for its column.
+const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Data files, found once; they can be opened as often as needed.
+#[derive(Clone)]
+pub struct Files(Arc<Found>);
+
+struct Found {
+    name: PathBuf,
+    parts: Vec<Part>,
+}
+
+/// A file among others.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) origin: Origin,
+    /// Columns that its folders give: names and cells, none for a missing one.
+    pub(crate) given: Vec<(String, Option<String>)>,
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.paths()).finish()
+    }
+}
+
+/// Two are equal if they were found at once.
+impl PartialEq for Files {
+    fn eq(&self, other: &Files) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Files {}
+
+impl Files {
+    /// Finds the files that some paths stand for, in this order.
+    ///
+    /// What can be read only once, standard input and pipes, is kept in an unnamed file in the folder `once`, or refused if there is none.
+    pub fn find<P: AsRef<Path>>(paths: &[P], once: Option<&Path>) -> bochner::Result<Files> {
+        let mut walk = Walk::default();
+        for path in paths.iter().map(AsRef::as_ref) {
+            walk.has_files = false;
+            walk.find(path, once)?;
+            if !walk.has_files {
+                return Err(Error::NoFiles { path: path.to_owned() }.into());
+            }
+        }
+        let name = match paths {
+            [] => return Err(Error::NoFiles { path: PathBuf::new() }.into()),
+            [only] => only.as_ref().to_owned(),
+            [first, others @ ..] => {
+                PathBuf::from(format!("{} and {} more", first.as_ref().display(), others.len()))
+            }
+        };
+        Ok(Files(Arc::new(Found { name, parts: walk.parts })))
+    }
+
+    /// What they are called together.
+    pub fn name(&self) -> &Path {
+        &self.0.name
+    }
+
+    /// The path of each.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.parts.iter().map(|part| part.origin.file.as_path())
+    }
+
+    /// Looks at them, as [`open`](crate::open) does.
+    pub(crate) fn open(&self, options: &Options) -> bochner::Result<Box<dyn TableSource>> {
+        match self.0.parts.as_slice() {
+            [Part { origin, given }] if given.is_empty() => crate::source(origin.clone(), options),
+            parts => Ok(Box::new(Many::open(parts, options)?)),
+        }
+    }
+}
+
+impl Part {
+    /// A regular file.
+    fn file(path: &Path) -> Result<Part> {
+        let folders = path.parent().unwrap_or(Path::new("")).components();
+        let given = folders.filter_map(|folder| cell(folder.as_os_str().to_str()?)).collect();
+        Ok(Part { origin: Origin::file(path)?, given })
+    }
+
+    /// What can be read only once.
+    fn once(name: &Path, from: impl Read, folder: &Path) -> Result<Part> {
+        Ok(Part { origin: Origin::once(name, from, folder)?, given: Vec::new() })
+    }
+}
+
+/// A way through paths and folders.
+#[derive(Default)]
+struct Walk {
+    /// Where no link leads out of.
+    root: PathBuf,
+    /// Files and folders that were reached.
+    seen: HashSet<PathBuf>,
+    /// Whether a file was reached, one that was seen before included.
+    has_files: bool,
+    parts: Vec<Part>,
+}
+
+impl Walk {
+    /// The files of one path.
+    fn find(&mut self, path: &Path, once: Option<&Path>) -> Result<()> {
+        let failed = |source| Error::Io { file: path.to_owned(), source };
+        let part = match (fs::metadata(path), once) {
+            (_, Some(folder)) if path.as_os_str() == "-" => {
+                Part::once(Path::new("standard input"), io::stdin().lock(), folder)?
+            }
+            (Ok(found), _) if found.is_dir() || found.is_file() => return self.root(path),
+            (Ok(_), Some(folder)) => Part::once(path, fs::File::open(path).map_err(failed)?, folder)?,
+            (Err(error), _) if error.kind() == ErrorKind::NotFound && is_pattern(path) => {
+                return expanded(path)?.iter().try_for_each(|found| self.root(found));
+            }
+            _ => Part::file(path)?,
+        };
+        self.has_files = true;
+        self.parts.push(part);
+        Ok(())
+    }
+
+    /// A file or a folder that was asked for.
+    fn root(&mut self, path: &Path) -> Result<()> {
+        self.root = path.canonicalize().map_err(|source| Error::Io { file: path.to_owned(), source })?;
+        self.path(path, self.root.clone())
+    }
+
+    /// A file or a folder, and its place.
+    fn path(&mut self, path: &Path, place: PathBuf) -> Result<()> {
+        let is_folder = place.is_dir();
+        self.has_files |= !is_folder;
+        if !self.seen.insert(place) {
+            return Ok(());
+        }
+        if !is_folder {
+            self.parts.push(Part::file(path)?);
+            return Ok(());
+        }
+        for name in names(path)? {
+            let path = path.join(name);
+            match path.canonicalize() {
+                Ok(place) if place.starts_with(&self.root) => self.path(&path, place)?,
+                Ok(_) => {}
+                // A link to nothing.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(source) => return Err(Error::Io { file: path, source }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a folder, sorted, but for names that begin with `_` or `.`.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let failed = |source| Error::Io { file: folder.to_owned(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let name = name.into_string().map_err(|name| Error::Io {
+            file: folder.join(name),
+            source: io::Error::new(ErrorKind::InvalidFilename, "the name is not UTF-8"),
+        })?;
+        if !name.starts_with(['_', '.']) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The column and the cell that a folder `key=value` gives.
+fn cell(folder: &str) -> Option<(String, Option<String>)> {
+    let (key, value) = folder.split_once('=').filter(|(key, _)| !key.is_empty())?;
+    Some((decoded(key), (value != MISSING).then(|| decoded(value))))
+}
+
+/// Less the escapes `%2F`.
+fn decoded(text: &str) -> String {
+    let (bytes, mut plain, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        plain.push(code.unwrap_or(bytes[at]));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(plain).unwrap_or_else(|_| text.to_owned())
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?'])
+}
+
+/// What a pattern stands for, sorted.
+fn expanded(pattern: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = vec![PathBuf::new()];
+    let parts: Vec<Component<'_>> = pattern.components().collect();
+    for (at, part) in parts.iter().enumerate() {
+        let text = part.as_os_str().to_string_lossy();
+        let mut next = Vec::new();
+        for path in found {
+            if !text.contains(['*', '?']) {
+                next.push(path.join(part));
+            } else if text == "**" {
+                folders_under(&path, &mut next)?;
+            } else {
+                let names = listed(&path)?;
+                next.extend(names.iter().filter(|name| matches(&text, name)).map(|name| path.join(name)));
+            }
+        }
+        // Only what is there goes on.
+        next.retain(|path| path.exists() && (at + 1 == parts.len() || path.is_dir()));
+        found = next;
+    }
+    Ok(found)
+}
+
+/// What is in a folder; the folder of a relative path may be nameless.
+fn listed(folder: &Path) -> Result<Vec<String>> {
+    names(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
+/// A folder and all folders in it; links are not followed.
+fn folders_under(path: &Path, to: &mut Vec<PathBuf>) -> Result<()> {
+    to.push(path.to_owned());
+    for name in listed(path)? {
+        let inner = path.join(&name);
+        if inner.is_dir() && !inner.is_symlink() {
+            folders_under(&inner, to)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_give_columns() {
+        let cell = |name: &str| cell(name).map(|(key, value)| format!("{key}: {value:?}"));
+        assert_eq!(cell("year=2024").as_deref(), Some("year: Some(\"2024\")"));
+        assert_eq!(cell("a%20b=1%2F2=3%").as_deref(), Some("a b: Some(\"1/2=3%\")"));
+        assert_eq!(cell("k=__HIVE_DEFAULT_PARTITION__").as_deref(), Some("k: None"));
+        assert_eq!(cell("k=").as_deref(), Some("k: Some(\"\")"));
+        assert_eq!([cell("plain"), cell("=x")], [None, None]);
+        assert_eq!(decoded("%ff%"), "%ff%");
+    }
+}
