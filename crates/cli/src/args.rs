@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::{Declared, Precision, Task};
+use bochner::encode::{ColumnScaling, Declared, Precision, Task};
+use bochner::table::ColumnKind;
 use bochner::{Choice, Kernel, KernelChoice, Loss, MetricChoice, Nonzeros, Solver};
 use bochner_io::{FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -22,7 +23,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   bochner demo                                                  handwritten digits, nothing needed
-  bochner inspect houses.csv                                    what is in a file
+  bochner summary houses.csv                                    what is in a file
   bochner fit houses.csv --target price -o houses.bochner       learn to predict a column
   bochner evaluate houses.bochner test.csv                      how good it is, with intervals
   bochner predict houses.bochner new.csv > prices.csv           one line for each row; --interval 0.9 for its bounds
@@ -43,7 +44,9 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Write the features of the rows of a file, as CSV, NPY or LIBSVM
     Transform(TransformArgs),
-    /// Show what is in a model or in a data file
+    /// Show the columns of a data file: what they hold, their range, what is missing
+    Summary(SummaryArgs),
+    /// Show what is in a model
     Inspect(InspectArgs),
     /// What kernels there are, and what an expression of them becomes
     #[command(subcommand)]
@@ -63,12 +66,18 @@ pub(crate) struct ReadArgs {
     /// Format of the data: csv, libsvm or npy [default: by the file's name]
     #[arg(long, value_name = "NAME", value_parser = value::format)]
     pub(crate) format: Option<Format>,
-    /// What separates the fields of a CSV file: one character, or tab [default: found in the first line]
+    /// What separates the fields of a CSV file: one character, or tab [default: found in the first lines]
     #[arg(long, value_name = "CHAR", value_parser = value::delimiter)]
     pub(crate) delimiter: Option<u8>,
-    /// The CSV file starts with data; its columns are c1, c2, …
+    /// The CSV file starts with data; its columns are c1, c2, … [default: if its first line holds numbers]
     #[arg(long)]
     pub(crate) no_header: bool,
+    /// The CSV file starts with the names of its columns, also if these are numbers
+    #[arg(long, conflicts_with = "no_header")]
+    pub(crate) header: bool,
+    /// Stop at a cell that is not what its column holds, instead of taking it as missing
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// How a command runs.
@@ -123,9 +132,18 @@ pub(crate) struct LearnArgs {
     /// The column to predict: "target", the label, for LIBSVM files; x0, x1, … for NPY files, or another .npy file with the targets
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// A column not to learn from; may be repeated
-    #[arg(long, value_name = "COLUMN")]
+    /// Columns not to learn from: names with commas between them, with * and ? for other characters; may be repeated
+    #[arg(long, value_name = "COLUMNS")]
     pub(crate) ignore: Vec<String>,
+    /// What a column holds, such as zip=category: number, boolean, category, date or text; may be repeated [default: found by reading the file]
+    #[arg(long, value_name = "COLUMN=KIND", value_parser = value::kind)]
+    pub(crate) kind: Vec<(String, ColumnKind)>,
+    /// A column that says how much each row counts
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weight: Option<String>,
+    /// A column whose equal cells mark rows that belong together, such as a patient: they are never on both sides of a validation
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) group: Option<String>,
     /// Whether the target is a number or a class
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) task: TaskArg,
@@ -167,8 +185,11 @@ pub(crate) struct LearnArgs {
     /// Precision of rows and features; sums and coefficients are double in any case
     #[arg(long, value_enum, default_value = "single")]
     pub(crate) precision: PrecisionArg,
+    /// How columns of numbers are scaled; auto is standard
+    #[arg(long, value_name = "NAME", value_enum, default_value = "auto")]
+    pub(crate) scaling: ScalingArg,
     /// Take columns as they are, instead of to mean 0 and deviation 1
-    #[arg(long, visible_alias = "no-standardize")]
+    #[arg(long, visible_alias = "no-standardize", conflicts_with = "scaling")]
     pub(crate) no_standardise: bool,
     #[command(flatten)]
     pub(crate) doubt: DoubtArgs,
@@ -223,6 +244,9 @@ pub(crate) struct PredictArgs {
     /// Where to write the predictions [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// A column to copy to the predictions, in front of them; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Vec<String>,
     /// For classes: also one column of scores for each class; the largest decides
     #[arg(long)]
     pub(crate) scores: bool,
@@ -275,9 +299,12 @@ pub(crate) struct TransformArgs {
     /// A column to keep as it is: the last one of CSV, the label of LIBSVM [default: the label, from LIBSVM to LIBSVM]
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// A column to leave out; may be repeated
-    #[arg(long, value_name = "COLUMN")]
+    /// Columns to leave out: names with commas between them, with * and ? for other characters; may be repeated
+    #[arg(long, value_name = "COLUMNS")]
     pub(crate) ignore: Vec<String>,
+    /// What a column holds, such as zip=category: number, boolean, category, date or text; may be repeated [default: found by reading the file]
+    #[arg(long, value_name = "COLUMN=KIND", value_parser = value::kind)]
+    pub(crate) kind: Vec<(String, ColumnKind)>,
     /// Any expression of kernels with its widths: 'gaussian(sigma=2)[age,income] + linear' (see bochner kernel list)
     #[arg(long, value_name = "TEXT", value_parser = value::given_kernel, default_value = "linear")]
     pub(crate) kernel: Kernel,
@@ -323,7 +350,24 @@ Examples:
 
 Inner products of features are close to the kernel of the rows; stderr says how close. Features are functions of the row and the seed. Only --map landmarks, --map binning, --standardise and tf_idf look at all rows of the file, so that the same words make another map of another file.";
 
-/// Show what is in a model or in a data file
+/// Show the columns of a data file: what they hold, their range, what is missing
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SummaryArgs {
+    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
+    pub(crate) file: PathBuf,
+    /// What a column holds, such as zip=category: number, boolean, category, date or text; may be repeated [default: found by reading the file]
+    #[arg(long, value_name = "COLUMN=KIND", value_parser = value::kind)]
+    pub(crate) kind: Vec<(String, ColumnKind)>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print one JSON object, with all columns
+    #[arg(long, help_heading = "Running")]
+    pub(crate) json: bool,
+}
+
+/// Show what is in a model; of a data file, its summary
 #[derive(Debug, ClapArgs)]
 pub(crate) struct InspectArgs {
     /// A model or a data file
@@ -544,6 +588,29 @@ impl From<TaskArg> for Task {
             TaskArg::Auto => Task::Auto,
             TaskArg::Regression => Task::Regression,
             TaskArg::Classification => Task::Classification,
+        }
+    }
+}
+
+/// How columns of numbers are scaled.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ScalingArg {
+    /// As standard
+    Auto,
+    /// Mean 0 and standard deviation 1
+    Standard,
+    /// Quantiles become those of a normal distribution: for skewed columns
+    Quantile,
+    /// Median and distance of the quartiles, outliers squashed
+    Robust,
+}
+
+impl From<ScalingArg> for ColumnScaling {
+    fn from(typed: ScalingArg) -> ColumnScaling {
+        match typed {
+            ScalingArg::Auto | ScalingArg::Standard => ColumnScaling::Standard,
+            ScalingArg::Quantile => ColumnScaling::Quantile,
+            ScalingArg::Robust => ColumnScaling::Robust,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A table source that keeps its blocks in memory, while they fit, so that a small file is parsed once.
 
-use bochner::Result;
 use bochner::sweep::BLOCK;
-use bochner::table::{Column, ColumnInfo, Table, TableReader, TableSource};
+use bochner::table::infer::Inferred;
+use bochner::table::{CellFormat, Column, ColumnInfo, Table, TableReader, TableSource};
+use bochner::{Engine, Result};
 
 /// Some columns of another source, and its blocks after [`Cached::read`] if they were small enough.
 pub(crate) struct Cached {
@@ -27,15 +28,16 @@ impl Cached {
     /// Reads the source once, shows every block with the fraction read, and keeps them if they have at most `budget` bytes.
     pub(crate) fn read(
         &mut self,
+        engine: &Engine,
         budget: u64,
         mut see: impl FnMut(&Table, Option<f64>) -> Result<()>,
     ) -> Result<()> {
-        let mut reader = self.inner.open()?;
+        let mut reader = self.inner.open(engine)?;
         let (mut blocks, mut bytes) = (Some(Vec::new()), 0u64);
         while let Some(table) = reader.next(BLOCK)? {
             let table = chosen(&self.kept, table);
             see(&table, reader.fraction())?;
-            bytes += table.columns.iter().map(size).sum::<u64>();
+            bytes += table.columns.iter().map(Column::bytes).sum::<u64>();
             match &mut blocks {
                 Some(_) if bytes > budget => blocks = None,
                 Some(blocks) => blocks.push(table),
@@ -67,27 +69,30 @@ fn chosen(kept: &[usize], table: Table) -> Table {
     Table { columns, ..table }
 }
 
-/// Bytes of a column in memory.
-fn size(column: &Column) -> u64 {
-    let bytes = match column {
-        Column::Number(values) => 8 * values.capacity(),
-        Column::Text(texts) => 8 * texts.len() + texts.iter().map(str::len).sum::<usize>(),
-        Column::Sparse(rows) => 8 * (rows.view().rows() + 1) + 12 * rows.view().values().len(),
-    };
-    bytes as u64
-}
-
 impl TableSource for Cached {
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
     }
 
-    fn open(&self) -> Result<Box<dyn TableReader + '_>> {
-        Ok(Box::new(Reader { source: self, at: 0, inner: None }))
+    fn open<'a>(&'a self, engine: &'a Engine) -> Result<Box<dyn TableReader + 'a>> {
+        Ok(Box::new(Reader { engine, source: self, at: 0, inner: None }))
+    }
+
+    fn format(&self, column: usize) -> CellFormat {
+        self.inner.format(self.kept[column])
+    }
+
+    fn inferred(&self, column: usize) -> Option<&Inferred> {
+        self.inner.inferred(self.kept[column])
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
     }
 }
 
 struct Reader<'a> {
+    engine: &'a Engine,
     source: &'a Cached,
     /// Blocks handed out from memory.
     at: usize,
@@ -105,7 +110,7 @@ impl TableReader for Reader<'_> {
         let inner = match &mut self.inner {
             Some(inner) => inner,
             none => {
-                let mut inner = self.source.inner.open()?;
+                let mut inner = self.source.inner.open(self.engine)?;
                 for _ in 0..self.at {
                     inner.next(BLOCK)?;
                 }
@@ -130,13 +135,14 @@ mod tests {
 
     fn source() -> Cached {
         let rows: String = (0..BLOCK + 10).map(|i| format!("{i},t{i},{}\n", 2 * i)).collect();
-        let options = bochner_io::Options { text: vec!["b".to_owned()], ..Default::default() };
+        let options = bochner_io::Options::default().with_texts(["b"]);
         let inner = bochner_io::from_bytes("a.csv", format!("a,b,c\n{rows}"), &options).unwrap();
         Cached::new(inner, &["b".to_owned()])
     }
 
     fn all(source: &Cached, sizes: &[usize]) -> Vec<f64> {
-        let (mut reader, mut values) = (source.open().unwrap(), Vec::new());
+        let engine = Engine::default();
+        let (mut reader, mut values) = (source.open(&engine).unwrap(), Vec::new());
         for &most in sizes.iter().chain(std::iter::repeat(&BLOCK)) {
             let Some(table) = reader.next(most).unwrap() else { break };
             assert_eq!(table.first_row, values.len() as u64);
@@ -155,7 +161,7 @@ mod tests {
             assert_eq!(cached.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
             let mut seen = 0;
             cached
-                .read(budget, |table, _| {
+                .read(&Engine::default(), budget, |table, _| {
                     seen += table.rows;
                     Ok(())
                 })

@@ -1,23 +1,27 @@
-//! Data files as commands want them: which column is what, and what to do when a cell is not a number.
+//! Data files as commands want them: which column is what, and what is said of cells that are something else.
 
 use std::path::Path;
 
 use bochner::encode::Columns;
-use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, position};
-use bochner::{Error, Kernel, Model};
+use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
+use bochner::{EngineSpec, Error, Kernel, Model};
 use bochner_io::Options;
 
 use crate::args::ReadArgs;
 use crate::cached::Cached;
 use crate::exit::Failure;
+use crate::progress::Progress;
 use crate::text;
-
-/// Rows that are looked at for a hint.
-const LOOKED_AT: usize = 1000;
 
 /// What was typed about reading.
 pub(crate) fn options(read: &ReadArgs) -> Options {
-    Options { format: read.format, delimiter: read.delimiter, header: !read.no_header, ..Options::default() }
+    let header = match (read.header, read.no_header) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    let ReadArgs { format, delimiter, strict, .. } = *read;
+    Options { format, delimiter, header, strict, ..Options::default() }
 }
 
 /// The name of the target's column: a target named like an array is a file of its own, whose column stands beside the others.
@@ -38,28 +42,42 @@ pub(crate) fn target_column(target: Option<String>, options: &mut Options) -> Op
 /// What is learnt from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// Columns not to learn from.
+    /// Columns not to learn from: names, patterns, or some of either with commas between them.
     pub(crate) ignored: &'a [String],
+    /// What columns hold, where that was said.
+    pub(crate) kinds: &'a [(String, ColumnKind)],
     /// Columns that are texts.
     pub(crate) texts: &'a [String],
-    /// The columns that the kernel looks at, where it names all of them: others need not be numbers.
+    /// The columns that the kernel looks at, where it names all of them: others are not looked at.
     pub(crate) named: Option<&'a [String]>,
+    /// The column of weights.
+    pub(crate) weight: Option<&'a str>,
+    /// The column of groups.
+    pub(crate) group: Option<&'a str>,
 }
 
-/// Opens a file to learn from: target and texts as text, some columns left out, all others numbers. Gives the target's name.
+/// A file that was looked at.
+pub(crate) struct Opened {
+    /// The columns that are wanted.
+    pub(crate) tables: Cached,
+    /// What was noticed.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Opens a file to learn from. Gives the target's name, too.
 pub(crate) fn open_to_learn(
     path: &Path,
     options: &mut Options,
     target: Option<&str>,
     wanted: Wanted<'_>,
-) -> Result<(Cached, String), Failure> {
-    let source = bochner_io::open(path, options)?;
+) -> Result<(Opened, String), Failure> {
+    let columns = columns_of(path, options)?;
     let target = match target {
         Some(target) => target,
-        None if is_sparse(source.columns()) => LABEL,
-        None => return Err(no_target(path, source.columns())),
+        None if is_sparse(&columns) => LABEL,
+        None => return Err(no_target(path, &columns)),
     };
-    Ok((open_chosen(source, path, options, Some(target), wanted)?, target.to_owned()))
+    Ok((open_chosen(&columns, path, options, Some(target), wanted)?, target.to_owned()))
 }
 
 /// Opens a file to make features of: as [`open_to_learn`], but that there need not be a target. The label of a sparse file is one where `keeps_label` says so.
@@ -69,11 +87,17 @@ pub(crate) fn open_to_map(
     target: Option<&str>,
     keeps_label: bool,
     wanted: Wanted<'_>,
-) -> Result<(Cached, Option<String>), Failure> {
-    let source = bochner_io::open(path, options)?;
-    let label = (keeps_label && is_sparse(source.columns())).then_some(LABEL);
+) -> Result<(Opened, Option<String>), Failure> {
+    let columns = columns_of(path, options)?;
+    let label = (keeps_label && is_sparse(&columns)).then_some(LABEL);
     let target = target.or(label);
-    Ok((open_chosen(source, path, options, target, wanted)?, target.map(str::to_owned)))
+    Ok((open_chosen(&columns, path, options, target, wanted)?, target.map(str::to_owned)))
+}
+
+/// The columns of a file, by its header alone.
+fn columns_of(path: &Path, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
+    let options = Options { infer: false, ..options.clone() };
+    Ok(bochner_io::open(path, &options)?.columns().to_vec())
 }
 
 /// The name of the label of a LIBSVM file.
@@ -84,50 +108,168 @@ pub(crate) fn is_sparse(columns: &[ColumnInfo]) -> bool {
     columns.iter().any(|column| matches!(column.kind, ColumnKind::Sparse { .. }))
 }
 
-/// The columns that are wanted of a file that was looked at, each read as what it is for.
+/// The columns that are wanted of a file that was looked at, each read as what it is.
 fn open_chosen(
-    source: Box<dyn TableSource>,
+    columns: &[ColumnInfo],
     path: &Path,
     options: &mut Options,
     target: Option<&str>,
     wanted: Wanted<'_>,
-) -> Result<Cached, Failure> {
-    let Wanted { ignored, texts, named } = wanted;
-    let columns = source.columns();
-    for name in ignored.iter().chain(texts).map(String::as_str).chain(target) {
+) -> Result<Opened, Failure> {
+    let Wanted { kinds, texts, named, weight, group, .. } = wanted;
+    let ignored = ignored(columns, wanted.ignored).map_err(Failure::about(path))?;
+    let said = kinds.iter().map(|(name, _)| name);
+    // What a column is for, if it is not learnt from.
+    let roles = [(target, "the target"), (weight, "the weight"), (group, "the group")];
+    let roles: Vec<(&str, &str)> = roles.into_iter().filter_map(|(name, role)| Some((name?, role))).collect();
+    let has_role = |name: &str| roles.iter().any(|(column, _)| *column == name);
+    let in_a_role = roles.iter().map(|(name, _)| *name);
+    for name in ignored.iter().chain(texts).chain(said).map(String::as_str).chain(in_a_role) {
         let found = position(columns, name).map_err(Failure::about(path))?;
         if let ColumnKind::Sparse { .. } = columns[found].kind {
             return Err(Failure::Usage(format!("\"{name}\" is all there is to learn from in a LIBSVM file")));
         }
     }
-    if let Some(target) = target.filter(|target| ignored.iter().any(|name| name == target)) {
-        return Err(Failure::Usage(format!("\"{target}\" is both the target and ignored")));
+    let both = |name: &str, one: &str, other: &str| {
+        Err(Failure::Usage(format!("\"{name}\" is both {one} and {other}")))
+    };
+    for (at, (name, role)) in roles.iter().enumerate() {
+        if ignored.iter().any(|ignored| ignored == name) {
+            return both(name, role, "ignored");
+        }
+        if texts.iter().any(|text| text == name) {
+            return both(name, role, "a text to learn from");
+        }
+        if let Some((_, other)) = roles[..at].iter().find(|(column, _)| column == name) {
+            return both(name, other, role);
+        }
     }
-    for name in texts {
-        if Some(name.as_str()) == target {
-            return Err(Failure::Usage(format!("\"{name}\" is both the target and a text to learn from")));
-        }
-        if ignored.contains(name) {
-            return Err(Failure::Usage(format!("\"{name}\" is both ignored and a text to learn from")));
-        }
+    if let Some(name) = texts.iter().find(|name| ignored.contains(name)) {
+        return both(name, "ignored", "a text to learn from");
     }
     if is_sparse(columns) {
-        return Ok(Cached::new(source, ignored));
+        return Ok(Opened {
+            tables: Cached::new(bochner_io::open(path, options)?, &ignored),
+            notes: Vec::new(),
+        });
     }
-    let mut left_out = ignored.to_vec();
+    let mut left_out = ignored;
     if let Some(named) = named {
         for name in named {
             position(columns, name).map_err(Failure::about(path))?;
         }
         let names = columns.iter().map(|column| &column.name);
-        let is_unused = |name: &&String| {
-            Some(name.as_str()) != target && !named.contains(name) && !ignored.contains(name)
-        };
-        left_out.extend(names.filter(is_unused).cloned());
+        let is_unused = |name: &&String| !has_role(name) && !named.contains(name) && !left_out.contains(name);
+        let unused: Vec<String> = names.filter(is_unused).cloned().collect();
+        left_out.extend(unused);
     }
-    options.text =
-        left_out.iter().cloned().chain(target.map(str::to_owned)).chain(texts.iter().cloned()).collect();
-    Ok(Cached::new(bochner_io::open(path, options)?, &left_out))
+    options.kinds = kinds.iter().map(|(name, kind)| (name.clone(), CellFormat::from(*kind))).collect();
+    options.kinds.extend(weight.map(|name| (name.to_owned(), CellFormat::from(ColumnKind::Number))));
+    *options = std::mem::take(options)
+        .with_texts(left_out.iter().chain(texts).map(String::as_str).chain(target).chain(group));
+    let source = bochner_io::open(path, options)?;
+    let mut notes = source.warnings();
+    let identifiers = if named.is_some() { Vec::new() } else { identifiers(source.as_ref()) };
+    let inputs = columns.len() - left_out.len() - roles.len();
+    // What is all there is to learn from is learnt from.
+    if identifiers.len() < inputs && !identifiers.is_empty() {
+        let names = text::list(identifiers.iter().map(String::as_str), 4);
+        let one = identifiers.len() == 1;
+        let (what, it) = if one {
+            ("column", "looks like an identifier and is")
+        } else {
+            ("columns", "look like identifiers and are")
+        };
+        let example = quoted(&identifiers[0]);
+        notes.push(format!(
+            "{what} {names} {it} left out (--kind {example}=category to learn from {})",
+            if one { "it" } else { "one" }
+        ));
+        left_out.extend(identifiers);
+    }
+    notes.extend(unreadable(source.as_ref(), &left_out));
+    Ok(Opened { tables: Cached::new(source, &left_out), notes })
+}
+
+/// The columns that names and patterns stand for: a name as it is, one with `*` and `?` for others, several with commas between them.
+fn ignored(columns: &[ColumnInfo], patterns: &[String]) -> bochner::Result<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    for typed in patterns {
+        let is_name = |name: &str| columns.iter().any(|column| column.name == name);
+        let parts: Vec<&str> =
+            if is_name(typed) { vec![typed] } else { typed.split(',').map(str::trim).collect() };
+        for part in parts {
+            let matching = columns.iter().filter(|column| bochner_io::matches(part, &column.name));
+            let names: Vec<String> = match matching.map(|column| column.name.clone()).collect::<Vec<_>>() {
+                names if names.is_empty() => vec![columns[position(columns, part)?].name.clone()],
+                names => names,
+            };
+            found.extend(names);
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Columns that look like identifiers: each cell of its own, or a column without a name that counts the rows.
+pub(crate) fn identifiers(source: &dyn TableSource) -> Vec<String> {
+    let names = source.columns().iter().enumerate().filter(|(column, info)| {
+        let Some(found) = source.inferred(*column) else { return false };
+        found.is_identifier || (found.counts_rows && info.name.starts_with("Unnamed: "))
+    });
+    names.map(|(_, info)| info.name.clone()).collect()
+}
+
+/// What is said of columns that hold other cells than those of their kind, or count the rows.
+pub(crate) fn unreadable(source: &dyn TableSource, left_out: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (column, info) in source.columns().iter().enumerate() {
+        let Some(found) = source.inferred(column).filter(|_| !left_out.contains(&info.name)) else {
+            continue;
+        };
+        let name = text::shortened(&info.name, 40);
+        if let Some((line, cell)) = &found.first {
+            let cells = text::counted(found.unreadable, "cell is", "cells are");
+            let (what, cell) = (kind_name(info.kind), text::shortened(cell, 20));
+            notes.push(format!(
+                "column \"{name}\": {cells} not {what} (first: line {line}, \"{cell}\"); taken as missing"
+            ));
+        }
+        if found.counts_rows {
+            notes.push(format!(
+                "column \"{name}\" counts the rows: --ignore {} unless the order means something",
+                quoted(&info.name)
+            ));
+        }
+    }
+    notes
+}
+
+/// What a cell of this kind is called.
+fn kind_name(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Number => "a number",
+        ColumnKind::Boolean => "true or false",
+        ColumnKind::Category => "a category",
+        ColumnKind::Date => "a date",
+        ColumnKind::Text => "a text",
+        ColumnKind::Sparse { .. } => "sparse",
+    }
+}
+
+/// A warning for each column of which a reader could not read all cells.
+pub(crate) fn warn_of_unreadable(reader: &dyn TableReader, columns: &[ColumnInfo], progress: &Progress) {
+    for cells in reader.unreadable() {
+        let info = &columns[cells.column];
+        let (name, what) = (text::shortened(&info.name, 40), kind_name(info.kind));
+        let count = text::counted(cells.count, "cell is", "cells are");
+        progress.warn(&format!(
+            "column \"{name}\": {count} not {what} (first: line {}, \"{}\"); taken as missing (--strict to refuse)",
+            cells.line,
+            text::shortened(&cells.example, 20)
+        ));
+    }
 }
 
 fn no_target(path: &Path, columns: &[ColumnInfo]) -> Failure {
@@ -173,7 +315,7 @@ pub(crate) enum Truth<'a> {
     Class(&'a str),
 }
 
-/// Opens a file for a model: the model's columns are numbers wherever they stand, all others are not looked at.
+/// Opens a file for a model: the model's columns are what they were in training, wherever they stand; all others are not looked at.
 pub(crate) fn open_for(
     model: &Model,
     path: &Path,
@@ -184,27 +326,20 @@ pub(crate) fn open_for(
     // Only sparse files have a width, and what the model does not know in them it cannot use.
     options.width = Some(inputs.count());
     options.ignore_beyond_width = true;
-    let source = bochner_io::open(path, &options)?;
-    let columns = source.columns();
-    let find = |name: &str| position(columns, name).map_err(Failure::about(path));
-    let mut is_number = vec![false; columns.len()];
+    let columns = columns_of(path, &options)?;
+    let find = |name: &str| position(&columns, name).map_err(Failure::about(path));
+    let mut formats = vec![CellFormat::from(ColumnKind::Text); columns.len()];
+    let number = CellFormat::from(ColumnKind::Number);
     match inputs {
-        Columns::Named { names } => {
-            for name in names {
-                is_number[find(name)?] = true;
+        Columns::Named { inputs } => {
+            for input in inputs {
+                formats[find(&input.name)?] = input.encoding.format();
             }
         }
-        Columns::Unnamed { count } => is_number.iter_mut().take(*count).for_each(|number| *number = true),
-        Columns::Sparse { name, .. } => is_number[find(name)?] = true,
-        Columns::Texts { numbers, texts } => {
-            for name in numbers {
-                is_number[find(name)?] = true;
-            }
-            for text in texts {
-                find(&text.name)?;
-            }
-        }
+        Columns::Unnamed { count } => formats.iter_mut().take(*count).for_each(|format| *format = number),
+        Columns::Sparse { name, .. } => formats[find(name)?] = number,
     }
+    let mut formats: Vec<Option<CellFormat>> = formats.into_iter().map(Some).collect();
     match truth {
         // Columns without names are the first ones: a target among them would be taken for an input.
         Some(Truth::Number(name) | Truth::Class(name)) if matches!(inputs, Columns::Unnamed { count } if find(name)? < *count && columns.len() > *count) =>
@@ -215,41 +350,34 @@ pub(crate) fn open_for(
             );
             return Err(Failure::Usage(reason));
         }
-        Some(Truth::Number(name)) => is_number[find(name)?] = true,
-        Some(Truth::Class(name)) => is_number[find(name)?] = false,
+        // How its numbers are written is found out.
+        Some(Truth::Number(name)) => formats[find(name)?] = None,
+        Some(Truth::Class(name)) => formats[find(name)?] = Some(CellFormat::from(ColumnKind::Text)),
         None => {}
     }
-    let is_text =
-        |(column, is_number): &(&ColumnInfo, &bool)| !**is_number && column.kind == ColumnKind::Number;
-    options.text =
-        columns.iter().zip(&is_number).filter(is_text).map(|(column, _)| column.name.clone()).collect();
-    if options.text.is_empty() { Ok(source) } else { Ok(bochner_io::open(path, &options)?) }
+    let is_dense = |info: &ColumnInfo| !matches!(info.kind, ColumnKind::Sparse { .. });
+    let known = columns.iter().zip(formats).filter(|(info, _)| is_dense(info));
+    options.kinds = known.filter_map(|(info, format)| Some((info.name.clone(), format?))).collect();
+    let source = bochner_io::open(path, &options)?;
+    if let Some(Truth::Number(name)) = truth {
+        let at = find(name)?;
+        if !matches!(source.columns()[at].kind, ColumnKind::Number | ColumnKind::Text) {
+            options.kinds.push((name.to_owned(), number));
+            return Ok(bochner_io::open(path, &options)?);
+        }
+    }
+    Ok(source)
 }
 
-/// The same failure, with what to do about it where a cell is not a number.
-pub(crate) fn hinted(failure: Failure, path: &Path, options: &Options) -> Failure {
+/// The same failure, with what to do about it where a cell is not what its column holds.
+pub(crate) fn hinted(failure: Failure) -> Failure {
     let Failure::Library { error: Error::Source(source), .. } = &failure else { return failure };
-    let name = match source.downcast_ref() {
-        Some(bochner_io::Error::NotANumber { name, column, .. }) => {
-            name.clone().unwrap_or_else(|| format!("c{column}"))
+    match source.downcast_ref() {
+        Some(bochner_io::Error::WrongCell { .. } | bochner_io::Error::ArrayNumber { .. }) => {
+            failure.hint("without --strict such cells are taken as missing")
         }
-        Some(bochner_io::Error::ArrayNumber { column, .. }) => format!("x{column}"),
-        _ => return failure,
-    };
-    let words = columns_of_words(path, options).unwrap_or_default();
-    if words.is_empty() {
-        return failure.hint(format!(
-            "fill in or remove that row, or leave the column out with --ignore {}",
-            quoted(&name)
-        ));
+        _ => failure,
     }
-    let ignore = words.iter().map(|name| format!("--ignore {}", quoted(name))).collect::<Vec<_>>().join(" ");
-    let many = if words.len() == 1 { "this column" } else { "these columns" };
-    let example = words.first().map_or("", String::as_str);
-    failure.hint(format!(
-        "only numbers can be learnt from; leave {many} of text out with {ignore}, or say how texts become numbers, as in --sequence {}",
-        quoted(&format!("{example}=words(from=1,to=2)"))
-    ))
 }
 
 /// What to do about a row for which a sequence kernel that is normalised has no value.
@@ -273,22 +401,6 @@ pub(crate) fn no_grams(error: &Error) -> Option<String> {
     ))
 }
 
-/// Columns without a single number in the first rows.
-fn columns_of_words(path: &Path, options: &Options) -> bochner::Result<Vec<String>> {
-    let names: Vec<String> =
-        bochner_io::open(path, options)?.columns().iter().map(|c| c.name.clone()).collect();
-    let source = bochner_io::open(path, &Options { text: names.clone(), ..options.clone() })?;
-    let Some(table) = source.open()?.next(LOOKED_AT)? else { return Ok(Vec::new()) };
-    let is_words = |column: &Column| match column {
-        Column::Text(texts) => !texts.iter().any(|text| number(text).is_some()),
-        _ => false,
-    };
-    let known = |name: &String| options.text.contains(name);
-    let words =
-        names.into_iter().zip(&table.columns).filter(|(name, column)| !known(name) && is_words(column));
-    Ok(words.map(|(name, _)| name).collect())
-}
-
 /// The finite number that a text spells.
 pub(crate) fn number(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|value| value.is_finite())
@@ -303,8 +415,10 @@ pub(crate) fn quoted(name: &str) -> String {
 /// An error about a target, with the place in the file where the format has places.
 pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target: &str) -> Failure {
     if let Error::TargetText { expected: "a number", .. } = error {
-        let text = options.text.iter().filter(|name| *name != target).cloned().collect();
-        let source = bochner_io::open(path, &Options { text, ..options.clone() });
+        let mut kinds: Vec<_> = options.kinds.iter().filter(|(name, _)| name != target).cloned().collect();
+        kinds.push((target.to_owned(), CellFormat::from(ColumnKind::Number)));
+        let options = Options { kinds, infer: false, strict: true, ..options.clone() };
+        let source = bochner_io::open(path, &options);
         if let Some(found) = source.ok().and_then(|source| first_error(source.as_ref())) {
             let hint = "fill in or remove that row, or say --task classification if these are classes";
             return Failure::from(found).hint(hint);
@@ -312,6 +426,7 @@ pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target:
     }
     let hint = match error {
         Error::OneClass { .. } => "there is nothing to tell apart; is --target the right column?".to_owned(),
+        Error::NoTargets { .. } => "is --target the right column?".to_owned(),
         Error::TargetText { .. } => format!("that is column {}; fill in or remove that row", quoted(target)),
         _ => return Failure::about(path)(error),
     };
@@ -319,7 +434,8 @@ pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target:
 }
 
 fn first_error(source: &dyn TableSource) -> Option<Error> {
-    let mut reader = source.open().ok()?;
+    let engine = EngineSpec { threads: 1, ..EngineSpec::default() }.build();
+    let mut reader = source.open(&engine).ok()?;
     loop {
         match reader.next(bochner::sweep::BLOCK) {
             Ok(Some(_)) => {}

@@ -1,8 +1,9 @@
 //! `bochner evaluate`: a model and a file with the truth → metrics with intervals.
 
 use bochner::sweep::BLOCK;
+use bochner::table::infer::is_missing_label;
 use bochner::table::{Column, TableSource, TextColumn, position};
-use bochner::{Engine, Error, Event, Head, Model};
+use bochner::{Engine, Error, Event, Head, Matrix, Model};
 
 use crate::args::EvaluateArgs;
 use crate::console::Console;
@@ -82,20 +83,24 @@ pub(crate) fn measure(
         _ => None,
     };
     let mut numbers = NumberMetrics::default();
-    let (mut reader, mut rows) = (tables.open()?, 0);
+    let (mut reader, mut rows, mut compared) = (tables.open(engine)?, 0, 0);
     let phase = "evaluate";
     progress.tell(&Event::Started { phase })?;
     while let Some(table) = reader.next(BLOCK)? {
         let outputs = model.decide_table(engine, &table, tables.columns())?;
         match (&table.columns[at], &mut classes) {
             (Column::Text(truth), Some(classes)) => {
-                truth
-                    .iter()
-                    .zip(model.classes(&outputs))
-                    .for_each(|(truth, class)| classes.absorb(truth, class));
+                let known =
+                    truth.iter().zip(model.classes(&outputs)).filter(|(truth, _)| !is_missing_label(truth));
+                known.for_each(|(truth, class)| {
+                    compared += 1;
+                    classes.absorb(truth, class);
+                });
             }
-            (Column::Number(truth), None) => numbers.absorb(truth, outputs.as_slice()),
-            (Column::Text(truth), None) => numbers.absorb(&parsed(truth, rows)?, outputs.as_slice()),
+            (Column::Number(truth), None) => compared += absorb_known(&mut numbers, truth, &outputs),
+            (Column::Text(truth), None) => {
+                compared += absorb_known(&mut numbers, &parsed(truth, rows)?, &outputs)
+            }
             _ => {
                 let found = format!("\"{target}\" among the inputs of the model, or sparse");
                 return Err(Error::Parameter { name: "target", expected: "a column of its own", found });
@@ -105,6 +110,11 @@ pub(crate) fn measure(
         progress.tell(&Event::Progress { phase, rows, fraction: reader.fraction() })?;
     }
     progress.tell(&Event::Finished { phase })?;
+    data::warn_of_unreadable(reader.as_ref(), tables.columns(), progress);
+    if compared < rows {
+        let missing = text::counted(rows - compared, "row has", "rows have");
+        progress.warn(&format!("{missing} no \"{}\" and are left out", text::shortened(target, 40)));
+    }
     if let Some((unknown, example)) = classes.as_ref().and_then(ClassMetrics::unknown) {
         let rows = text::counted(unknown, "row has a class", "rows have a class");
         progress.warn(&format!(
@@ -119,12 +129,20 @@ pub(crate) fn measure(
     metrics.ok_or(Error::NoRows)
 }
 
-/// The targets of a sparse file as numbers.
+/// Compares the rows with a truth, and says how many they are.
+fn absorb_known(numbers: &mut NumberMetrics, truth: &[f64], outputs: &Matrix<f64>) -> u64 {
+    let known = truth.iter().zip(outputs.as_slice()).filter(|(truth, _)| truth.is_finite());
+    let (truth, outputs): (Vec<f64>, Vec<f64>) = known.unzip();
+    numbers.absorb(&truth, &outputs);
+    truth.len() as u64
+}
+
+/// The targets of a sparse file as numbers; NaN where one is missing.
 fn parsed(texts: &TextColumn, first_row: u64) -> bochner::Result<Vec<f64>> {
     let parse = |(i, text): (usize, &str)| {
         let row = first_row + i as u64;
         let wrong = || Error::TargetText { expected: "a number", found: text.to_owned(), row };
-        data::number(text).ok_or_else(wrong)
+        if is_missing_label(text) { Ok(f64::NAN) } else { data::number(text).ok_or_else(wrong) }
     };
     texts.iter().enumerate().map(parse).collect()
 }

@@ -58,11 +58,11 @@ impl Fit {
             self.report.as_deref().map_or(Ok(()), output::check_writable)
         })?;
         let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
-        let model = self.job.with_rows(&engine, &opened, |rows, columns| {
+        let model = self.job.with_rows(&engine, &opened, |rows| {
             // The pass over the target is part of the time that was given.
             let budget = auto.budget.map(|budget| (budget - self.started.elapsed().as_secs_f64()).max(1e-3));
-            let model = Auto { budget, ..auto.clone() }.fit(&engine, rows)?;
-            model.planned_as(&self.job.recipe.auto.kernel).with_names(columns.clone(), opened.target())
+            let model = Auto { budget, ..auto.clone() }.fit_table(&engine, rows)?;
+            Ok(model.planned_as(&self.job.recipe.auto.kernel))
         })?;
         if let Some(text) = map::exact_warning(auto.features, model.map()) {
             engine.tell(&Event::Warning { text: &text })?;

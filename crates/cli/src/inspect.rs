@@ -1,15 +1,15 @@
 //! `bochner inspect`: what is in a model or in a data file.
 
-mod file;
 mod model;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::args::InspectArgs;
+use crate::args::{InspectArgs, RunArgs, SummaryArgs};
 use crate::console::Console;
 use crate::exit::Failure;
+use crate::summary;
 
 /// Runs the command.
 pub(crate) fn run(args: InspectArgs, console: &mut Console<'_>) -> Result<(), Failure> {
@@ -20,7 +20,9 @@ pub(crate) fn run(args: InspectArgs, console: &mut Console<'_>) -> Result<(), Fa
         let (file, reason) = (args.file, "--report is the page of a model, and this is none".to_owned());
         return Err(Failure::Unfit { file, reason });
     }
-    file::run(&args, console)
+    let InspectArgs { file, read, quiet, json, .. } = args;
+    let run = RunArgs { threads: 0, quiet };
+    summary::run(&SummaryArgs { file, kind: Vec::new(), read, run, json }, console)
 }
 
 /// By its name, or by its first bytes: the length of a JSON header, and the brace that opens it.

@@ -1,19 +1,22 @@
 //! What is learnt from a file, and how: what `fit` and `plan` share.
 //!
 //! ```text
-//! pass 0   what the target is; blocks are kept while they fit a quarter of the memory
+//! before   what the columns are, where nothing was said of it
+//! pass 0   what the target is, and how columns are encoded; blocks are kept while they fit a quarter of the memory
 //! then     bochner::Auto on those blocks, or on the file again
 //! ```
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bochner::encode::{Columns, Declared, TableRows, Task};
+use bochner::encode::{
+    ColumnProfile, ColumnScaling, Columns, Decided, Declared, Inputs, TableProfile, TableRows, Task,
+};
 use bochner::json::Json;
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
-use bochner::table::{ColumnInfo, TableSource, position};
-use bochner::{Auto, Engine, Event, Kernel, KernelChoice, Lambda, Method, Model, Uncertainty};
+use bochner::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
+use bochner::{Auto, Engine, Error, Event, Kernel, KernelChoice, Labels, Lambda, Method, Model, Uncertainty};
 use bochner_io::Options;
 
 use crate::args::{LearnArgs, RunArgs};
@@ -29,6 +32,10 @@ pub(crate) struct Job {
     options: Options,
     target: Option<String>,
     ignored: Vec<String>,
+    kinds: Vec<(String, ColumnKind)>,
+    weight: Option<String>,
+    group: Option<String>,
+    scaling: ColumnScaling,
     pub(crate) recipe: Recipe,
     pub(crate) max_memory: Option<u64>,
     pub(crate) run: RunArgs,
@@ -48,10 +55,13 @@ pub(crate) struct Opened {
     tables: Cached,
     options: Options,
     target: String,
+    weight: Option<String>,
+    group: Option<String>,
     /// For the rows of this file.
     pub(crate) recipe: Recipe,
-    columns: Columns,
+    pub(crate) columns: Columns,
     pub(crate) pass: TargetPass,
+    pub(crate) decided: Decided,
     /// Seconds that the pass took.
     seconds: f64,
 }
@@ -95,6 +105,10 @@ impl Job {
             data: args.data,
             target,
             ignored: args.ignore,
+            kinds: args.kind,
+            weight: args.weight,
+            group: args.group,
+            scaling: args.scaling.into(),
             recipe,
             max_memory: args.max_memory,
             run: args.run,
@@ -110,32 +124,62 @@ impl Job {
     ) -> Result<Opened, Failure> {
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
-        let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
+        let (weight, group) = (self.weight.as_deref(), self.group.as_deref());
+        let wanted = Wanted {
+            ignored: &self.ignored,
+            kinds: &self.kinds,
+            texts: &texts,
+            named: named.as_deref(),
+            weight,
+            group,
+        };
         let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), wanted);
-        let (mut tables, target) = opened?;
-        let (recipe, columns) = self.recipe.bound(&self.data, tables.columns(), &[&target])?;
+        let (data::Opened { mut tables, notes }, target) = opened.map_err(data::hinted)?;
+        let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
+        let at = position(tables.columns(), &target)?;
+        let mut profile = TableProfile::of(&tables).with_target(at).with_scaling(self.scaling);
+        // What is wrong with the kernel is said before the pass.
+        let inputs = match self.recipe.bound(&self.data, &profile, &left_out) {
+            Ok((_, inputs)) => inputs.columns.count(),
+            Err(Failure::Library { error: Error::NoColumns, .. }) if has_texts(&tables, &left_out) => 0,
+            Err(failure) => return Err(failure),
+        };
         ready()?;
-        let peak = self.peak(engine, &recipe.auto, columns.count(), is_made)?;
+        let peak = self.peak(engine, &self.recipe.auto, inputs, is_made)?;
         let limit = engine.memory_limit();
         let budget = (limit / 4).min(limit.saturating_sub(peak));
 
-        let at = position(tables.columns(), &target)?;
+        let weight_at = weight.map(|name| position(tables.columns(), name)).transpose()?;
         let mut pass = TargetPass::default();
         let mut digits = Digits::new(tables.columns(), &texts);
         let started = Instant::now();
+        notes.iter().try_for_each(|text| engine.tell(&Event::Warning { text }))?;
         engine.tell(&Event::Started { phase: "read" })?;
-        let read = tables.read(budget, |table, fraction| {
-            pass.absorb(&table.columns[at]);
+        let read = tables.read(engine, budget, |table, fraction| {
             digits.absorb(table);
+            let with_targets = pass.absorb(&table.columns[at]).map(|rows| table.chosen(&rows));
+            let table = with_targets.as_ref().unwrap_or(table);
+            let weight = |i: usize| match weight_at.map(|at| &table.columns[at]) {
+                Some(Column::Number(weights)) => weights[i],
+                _ => 1.0,
+            };
+            profile.absorb(table, &weight);
             engine.tell(&Event::Progress { phase: "read", rows: pass.rows(), fraction })
         });
-        read.map_err(|error| data::hinted(Failure::about(&self.data)(error), &self.data, &options))?;
+        read.map_err(|error| data::hinted(Failure::about(&self.data)(error)))?;
         engine.tell(&Event::Finished { phase: "read" })?;
-        for text in digits.warnings() {
+        if pass.rows() == 0 {
+            return Err(Failure::about(&self.data)(Error::NoRows));
+        }
+        let about_target = |error| data::about_target(error, &self.data, &options, &target);
+        let decided = pass.decide(self.recipe.task).map_err(about_target)?;
+        let (recipe, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
+        for text in digits.warnings().chain(remarks(&inputs, &profile, &pass, &decided, &target)) {
             engine.tell(&Event::Warning { text: &text })?;
         }
-        let seconds = started.elapsed().as_secs_f64();
-        Ok(Opened { tables, options, target, recipe, columns, pass, seconds })
+        let (seconds, columns) = (started.elapsed().as_secs_f64(), inputs.columns);
+        let (weight, group) = (self.weight.clone(), self.group.clone());
+        Ok(Opened { tables, options, target, weight, group, recipe, columns, pass, decided, seconds })
     }
 
     /// Gives the rows to `job`; what goes wrong is about the file.
@@ -143,11 +187,26 @@ impl Job {
         &self,
         engine: &Engine,
         opened: &Opened,
-        job: impl FnOnce(&TableRows<'_>, &Columns) -> bochner::Result<R>,
+        job: impl FnOnce(&TableRows<'_>) -> bochner::Result<R>,
     ) -> Result<R, Failure> {
-        let Opened { tables, options, target, recipe, columns, pass, .. } = opened;
-        let about = |error| data::about_target(error, &self.data, options, target);
-        recipe.with_rows(engine, tables, columns.clone(), target, pass, job).map_err(about)
+        let Opened { tables, options, target, weight, group, columns, pass, decided, .. } = opened;
+        let Decided { labels, decimal_comma, .. } = decided.clone();
+        let rows = Some(pass.rows());
+        let fitted = || {
+            let columns = columns.clone().fit(engine, tables)?;
+            let rows = TableRows::new(engine, tables, columns, target, labels, rows)?;
+            let rows = rows.with_decimal_comma(decimal_comma);
+            let rows = match weight {
+                Some(weight) => rows.weighted(weight)?,
+                None => rows,
+            };
+            let rows = match group {
+                Some(group) => rows.grouped(group)?,
+                None => rows,
+            };
+            job(&rows).map_err(|error| rows.columns().in_words(error))
+        };
+        fitted().map_err(|error| data::about_target(error, &self.data, options, target))
     }
 
     /// The files that are read.
@@ -256,39 +315,75 @@ impl Recipe {
         }
     }
 
-    /// The same with its kernel for rows, and the columns of the rows: all but some.
+    /// The same with its kernel for rows, and what the columns become: all but some.
     pub(crate) fn bound(
         &self,
         path: &Path,
-        columns: &[ColumnInfo],
+        table: &TableProfile,
         left_out: &[&str],
-    ) -> Result<(Recipe, Columns), Failure> {
-        let bound = self.auto.inputs(columns, left_out, &self.declared);
-        let (auto, columns) = bound.map_err(Failure::about(path))?;
+    ) -> Result<(Recipe, Inputs), Failure> {
+        let bound = self.auto.inputs(table, left_out, &self.declared);
+        let (auto, inputs) = bound.map_err(Failure::about(path))?;
         if let Err(error) = auto.spec().validate() {
             // Of the kernel as it was typed, where it can be said of that.
             let typed = self.auto.spec().validate().err();
             return Err(Failure::Usage(typed.unwrap_or(error).to_string()));
         }
-        Ok((Recipe { auto, ..self.clone() }, columns))
+        Ok((Recipe { auto, ..self.clone() }, inputs))
     }
+}
 
-    /// Gives the rows of a source, of whose target a pass has been made, to `job`.
-    pub(crate) fn with_rows<R>(
-        &self,
-        engine: &Engine,
-        tables: &dyn TableSource,
-        columns: Columns,
-        target: &str,
-        pass: &TargetPass,
-        job: impl FnOnce(&TableRows<'_>, &Columns) -> bochner::Result<R>,
-    ) -> bochner::Result<R> {
-        if pass.rows() == 0 {
-            return Err(bochner::Error::NoRows);
-        }
-        let labels = pass.labels(self.task)?;
-        let columns = columns.fit(engine, tables)?;
-        let rows = TableRows::new(engine, tables, columns.clone(), target, labels, Some(pass.rows()))?;
-        job(&rows, &columns).map_err(|error| columns.in_words(error))
+/// Whether there are texts, whose encoding is found in a pass.
+fn has_texts(tables: &dyn TableSource, left_out: &[&str]) -> bool {
+    let is_text =
+        |info: &ColumnInfo| info.kind == ColumnKind::Text && !left_out.contains(&info.name.as_str());
+    tables.columns().iter().any(is_text)
+}
+
+/// What should be known of the rows before anything is learnt from them.
+fn remarks(
+    inputs: &Inputs,
+    profile: &TableProfile,
+    pass: &TargetPass,
+    decided: &Decided,
+    target: &str,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let target = text::shortened(target, 40);
+    if pass.missing() > 0 {
+        let rows = text::counted(pass.missing(), "row has", "rows have");
+        remarks.push(format!("{rows} no \"{target}\" and are left out"));
     }
+    if !decided.respelled.is_empty() {
+        let classes = text::list(decided.respelled.iter().map(String::as_str), 4);
+        remarks.push(format!("classes are written in several ways, and are called {classes} from here on"));
+    }
+    let (rows, classes) =
+        (pass.rows() - pass.missing(), decided.labels.as_ref().map_or(0, Labels::len) as u64);
+    if classes > 2 && 2 * classes > rows {
+        let rows = text::counted(rows, "row", "rows");
+        remarks.push(format!("\"{target}\" has {classes} classes in {rows}: is it the right column? (--task regression predicts a number)"));
+    }
+    if !inputs.constant.is_empty() {
+        let names = text::list(inputs.constant.iter().map(String::as_str), 4);
+        let (column, is) = if inputs.constant.len() == 1 {
+            ("column", "does not vary and is")
+        } else {
+            ("columns", "do not vary and are")
+        };
+        remarks.push(format!("{column} {names} {is} left out"));
+    }
+    for (info, profile) in profile.columns().iter().zip(profile.profiles()) {
+        if let ColumnProfile::Number(number) = profile
+            && number.infinite > 0
+            && inputs.columns.inputs().iter().any(|input| input.name == info.name)
+        {
+            let cells = text::counted(number.infinite, "cell is", "cells are");
+            let name = text::shortened(&info.name, 40);
+            remarks.push(format!(
+                "column \"{name}\": {cells} infinite, taken as the smallest or the largest number"
+            ));
+        }
+    }
+    remarks
 }

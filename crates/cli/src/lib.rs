@@ -31,6 +31,7 @@ mod predict;
 mod progress;
 mod report;
 mod strategies;
+mod summary;
 mod target;
 mod text;
 mod transform;
@@ -108,6 +109,7 @@ fn dispatch(command: Command, console: &mut Console<'_>) -> Result<(), Failure> 
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Transform(args) => transform::run(args, console),
+        Command::Summary(args) => summary::run(&args, console),
         Command::Inspect(args) => inspect::run(args, console),
         Command::Kernel(command) => kernel::run(command, console),
         Command::Plan(args) => plan::run(args, console),

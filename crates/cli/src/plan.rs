@@ -26,8 +26,8 @@ pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failu
     };
     let opened = job.open(&engine, false, || Ok(()))?;
     let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
-    let (outlook, columns) = job.with_rows(&engine, &opened, |rows, columns| {
-        Ok((auto.forecast(&engine, rows, &machine, opened.reading())?, columns.count()))
+    let (outlook, columns) = job.with_rows(&engine, &opened, |rows| {
+        Ok((auto.forecast(&engine, rows, &machine, opened.reading())?, rows.columns().count()))
     })?;
     if json {
         return console.json(&Planned { fit: &job.recipe.auto, outlook: &outlook, machine: &machine });
@@ -48,7 +48,7 @@ pub(crate) fn run(args: PlanArgs, console: &mut Console<'_>) -> Result<(), Failu
     let failure = Failure::from(bochner::Error::Memory { what: "the fit".to_owned(), needed, limit });
     let smaller = |features: &usize| -> bool {
         let auto = Auto { features: Some(*features), ..auto.clone() };
-        let outlook = job.with_rows(&engine, &opened, |rows, _| auto.forecast(&engine, rows, &machine, 0.0));
+        let outlook = job.with_rows(&engine, &opened, |rows| auto.forecast(&engine, rows, &machine, 0.0));
         outlook.is_ok_and(|outlook| outlook.allowed() > 0)
     };
     let fits = std::iter::successors(outlook.fits.first().map(|fit| fit.features / 2), |d| Some(d / 2));

@@ -110,17 +110,18 @@ impl Job {
         failed: &dyn Fn(io::Error) -> Failure,
     ) -> Result<(), Failure> {
         let engine = engine(progress, &self.run);
-        let (mut reader, mut rows) = (tables.open()?, 0);
+        let (mut reader, mut rows) = (tables.open(&engine)?, 0);
         writeln!(to, "{}", self.header()).map_err(failed)?;
         progress.tell(&Event::Started { phase: "predict" })?;
         self.warn_of_everything(progress)?;
-        while let Some(table) = reader.next(BLOCK)? {
+        while let Some(table) = reader.next(BLOCK).map_err(|error| data::hinted(error.into()))? {
             let block = self.block(&engine, &table, tables.columns());
             self.write_block(&block.map_err(Failure::about(&self.data))?, to).map_err(failed)?;
             rows += table.rows as u64;
             progress.tell(&Event::Progress { phase: "predict", rows, fraction: reader.fraction() })?;
         }
         progress.tell(&Event::Finished { phase: "predict" })?;
+        data::warn_of_unreadable(reader.as_ref(), tables.columns(), progress);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! What a model is, for people and as JSON.
 
 use bochner::certify::{Bound, Certificate};
-use bochner::encode::{Columns, Form, Text};
+use bochner::encode::{Columns, Form, TextEncoding};
 use bochner::learn::Enough;
 use bochner::map::Sketch;
 use bochner::model::{Outcome, Training};
@@ -228,31 +228,15 @@ impl ModelReport {
 /// What a column of rows is called.
 pub(crate) type ColumnName<'a> = &'a dyn Fn(usize) -> String;
 
-/// What column j of rows is called, once texts are hashed: there may be a million of these.
+/// What column j of rows is called, once columns are encoded: there may be a million of these.
 pub(crate) fn encoded_name(model: &Model, j: usize) -> String {
-    let named = match model.encoder().columns() {
-        Columns::Named { names } => names.get(j).cloned(),
-        Columns::Texts { numbers, texts } => numbers.get(j).cloned().or_else(|| {
-            let mut at = j - numbers.len();
-            texts.iter().find_map(|text| {
-                let is_here = at < text.sequence.width;
-                let name = is_here.then(|| format!("{}[{at}]", text::shortened(&text.name, 20)));
-                at = at.saturating_sub(text.sequence.width);
-                name
-            })
-        }),
-        _ => None,
-    };
-    named.unwrap_or_else(|| format!("x{j}"))
+    model.encoder().columns().column_name(j)
 }
 
 /// The names of the columns that a model takes; none if they have none.
 pub(crate) fn names(model: &Model) -> Option<Vec<String>> {
     match model.encoder().columns() {
-        Columns::Named { names } => Some(names.clone()),
-        Columns::Texts { numbers, texts } => {
-            Some(numbers.iter().chain(texts.iter().map(|text| &text.name)).cloned().collect())
-        }
+        Columns::Named { inputs } => Some(inputs.iter().map(|input| input.name.clone()).collect()),
         _ => None,
     }
 }
@@ -328,10 +312,8 @@ impl MetricReport {
 impl TextReport {
     /// The texts among the columns of rows.
     pub(crate) fn all(columns: &Columns) -> Vec<TextReport> {
-        match columns {
-            Columns::Texts { texts, .. } => texts.iter().map(TextReport::new).collect(),
-            _ => Vec::new(),
-        }
+        let texts = columns.inputs().iter().filter_map(|input| Some((&input.name, input.as_text()?)));
+        texts.map(|(name, text)| TextReport::new(name, text)).collect()
     }
 
     pub(crate) fn line(&self) -> Line {
@@ -347,9 +329,9 @@ impl TextReport {
         ("text", line)
     }
 
-    fn new(text: &Text) -> Self {
+    fn new(column: &str, text: &TextEncoding) -> Self {
         TextReport {
-            column: text.name.clone(),
+            column: column.to_owned(),
             sequence: text.sequence.to_string(),
             normalised: text.sequence.normalise,
             width: text.sequence.width,

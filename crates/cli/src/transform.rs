@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::certify::Certificate;
-use bochner::encode::{Columns, Precision, Scaling, TableRows, rows_of};
+use bochner::encode::{Columns, Precision, Scaling, TableProfile, TableRows, rows_of};
 use bochner::stat::Sample;
 use bochner::sweep::BLOCK;
-use bochner::table::{Column, Table, TableSource, TextColumn, position};
+use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, TextColumn, position};
 use bochner::{
     AnyRows, Auto, Engine, Error, Event, Kernel, KernelChoice, Map, Method, OwnedRows, Rows, Scalar,
 };
@@ -41,6 +41,7 @@ struct Job {
     options: Options,
     target: Option<String>,
     ignored: Vec<String>,
+    kinds: Vec<(String, ColumnKind)>,
     output: Option<PathBuf>,
     format: FeatureFormat,
     recipe: Recipe,
@@ -57,6 +58,7 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let progress = Progress::new(&console.messages, job.run.quiet);
     let engine = progress.engine(&job.run, job.max_memory);
     let input = job.open()?;
+    input.notes.iter().for_each(|note| progress.warn(note));
     let made = job.make(&engine, &input)?;
     if let Some(text) = map::exact_warning(job.recipe.auto.features, &made.map) {
         progress.warn(&text);
@@ -123,6 +125,7 @@ impl Job {
             data: args.data,
             target,
             ignored: args.ignore,
+            kinds: args.kind,
             output,
             format,
             recipe,
@@ -136,24 +139,46 @@ impl Job {
     fn open(&self) -> Result<Input, Failure> {
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
-        let wanted = Wanted { ignored: &self.ignored, texts: &texts, named: named.as_deref() };
+        let wanted = Wanted {
+            ignored: &self.ignored,
+            kinds: &self.kinds,
+            texts: &texts,
+            named: named.as_deref(),
+            weight: None,
+            group: None,
+        };
         let (keeps_label, target) = (self.format == FeatureFormat::Libsvm, self.target.as_deref());
-        let (tables, target) = data::open_to_map(&self.data, &mut options, target, keeps_label, wanted)?;
+        let opened = data::open_to_map(&self.data, &mut options, target, keeps_label, wanted);
+        let (data::Opened { tables, notes }, target) = opened.map_err(data::hinted)?;
         if let Some(output) = &self.output {
             output::check_writable(output)?;
         }
         let place = |name: String| position(tables.columns(), &name).map(|at| (name, at));
         let target = target.map(place).transpose().map_err(Failure::about(&self.data))?;
-        Ok(Input { tables, options, target, texts })
+        Ok(Input { tables, target, texts, notes })
     }
 
     /// The map, after one pass where it takes one.
     fn make(&self, engine: &Engine, input: &Input) -> Result<Made, Failure> {
-        let failed = |error| data::hinted(Failure::about(&self.data)(error), &self.data, &input.options);
+        let failed = |error| data::hinted(Failure::about(&self.data)(error));
         let tables = &input.tables;
         let left_out: Vec<&str> = input.target.iter().map(|(name, _)| name.as_str()).collect();
-        let (Recipe { auto, .. }, columns) = self.recipe.bound(&self.data, tables.columns(), &left_out)?;
-        let columns = columns.fit(engine, tables).map_err(failed)?;
+        // Plain numbers are taken as they are; how other cells are encoded is found in a pass.
+        let is_plain = |(column, info): (usize, &ColumnInfo)| match info.kind {
+            ColumnKind::Number => {
+                tables.inferred(column).is_none_or(|found| found.missing + found.unreadable == 0)
+            }
+            ColumnKind::Text => input.texts.contains(&info.name) || left_out.contains(&info.name.as_str()),
+            ColumnKind::Sparse { .. } => true,
+            ColumnKind::Boolean | ColumnKind::Category | ColumnKind::Date => false,
+        };
+        let profile = if tables.columns().iter().enumerate().all(is_plain) {
+            TableProfile::of(tables)
+        } else {
+            TableProfile::read(engine, tables).map_err(failed)?
+        };
+        let (Recipe { auto, .. }, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
+        let columns = inputs.columns.fit(engine, tables).map_err(failed)?;
         let spec = auto.spec();
         let is_told = self.json || !self.run.quiet;
         let (map, scaling, certificate) = if auto.standardise || spec.needs_sample() || is_told {
@@ -227,10 +252,11 @@ fn check_name(target: &str, features: usize) -> Result<(), Failure> {
 /// The data, looked at.
 struct Input {
     tables: Cached,
-    options: Options,
     /// The column that is kept, and its position.
     target: Option<(String, usize)>,
     texts: Vec<String>,
+    /// What was noticed.
+    notes: Vec<String>,
 }
 
 /// How rows become features.
@@ -319,8 +345,8 @@ impl Pass<'_> {
         let writer = FeatureWriter::new(job.format, made.map.output_dim(), job.precision, target, to);
         let mut writer = writer.map_err(failed)?;
         let mut digits = Digits::new(columns, &input.texts);
-        let (mut reader, mut rows) = (input.tables.open()?, 0);
-        let hinted = |error| data::hinted(Failure::about(&job.data)(error), &job.data, &input.options);
+        let (mut reader, mut rows) = (input.tables.open(&self.engine)?, 0);
+        let hinted = |error| data::hinted(Failure::about(&job.data)(error));
         progress.tell(&Event::Started { phase: PHASE })?;
         while let Some(table) = reader.next(BLOCK).map_err(hinted)? {
             let block = rows_of(&self.engine, &table, &made.columns, &positions).map_err(hinted)?;

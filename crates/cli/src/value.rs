@@ -1,6 +1,7 @@
 //! The texts of options as values.
 
 use bochner::encode::Declared;
+use bochner::table::ColumnKind;
 use bochner::{Family, Kernel, KernelChoice, Nonzeros};
 use bochner_io::{FeatureFormat, Format};
 
@@ -75,6 +76,23 @@ pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
         }
     })?;
     Ok(Declared { column: column.trim().to_owned(), sequence })
+}
+
+/// A column and what it holds.
+pub(crate) fn kind(text: &str) -> Result<(String, ColumnKind), String> {
+    let expected =
+        || "expected a column and number, boolean, category, date or text, such as zip=category".to_owned();
+    // The name may have a "=" inside, the kind has none.
+    let (column, kind) = text.rsplit_once('=').ok_or_else(expected)?;
+    let kind = match kind.trim() {
+        "number" => ColumnKind::Number,
+        "boolean" => ColumnKind::Boolean,
+        "category" => ColumnKind::Category,
+        "date" => ColumnKind::Date,
+        "text" => ColumnKind::Text,
+        _ => return Err(expected()),
+    };
+    Ok((column.trim().to_owned(), kind))
 }
 
 /// One character of ASCII, or the word `tab`.

@@ -74,7 +74,7 @@ impl Batches for Reader<'_> {
         self.next += count as u64;
         let rows = AnyRows::F32(Rows::from(&self.rows));
         let targets: MatrixView<'_, f64> = self.targets.view();
-        Ok(Some(Batch { rows, content: rows, targets, weights: None, first_row }))
+        Ok(Some(Batch::new(rows, targets, first_row)))
     }
 
     fn fraction(&self) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! The digits that come with the program.
 
 use bochner::table::Column;
-use bochner::{Arrays, LabelKind, Labels, Matrix, Rows, Target};
+use bochner::{Arrays, Engine, LabelKind, Labels, Matrix, Rows, Target};
 
 use crate::exit::Failure;
 
@@ -35,14 +35,19 @@ pub(super) struct Part {
 
 impl Digits {
     pub(super) fn read() -> Result<Digits, Failure> {
-        let file = bochner_io::from_bytes("digits.csv.gz", DIGITS, &bochner_io::Options::default())?;
+        let file = bochner_io::from_bytes(
+            "digits.csv.gz",
+            DIGITS,
+            &bochner_io::Options { infer: false, ..Default::default() },
+        )?;
         let (mut images, mut classes) = (Vec::new(), Vec::new());
-        let mut reader = file.open()?;
+        let engine = Engine::single_thread();
+        let mut reader = file.open(&engine)?;
         while let Some(table) = reader.next(bochner::sweep::BLOCK)? {
             let number = |column: usize, row: usize| match &table.columns[column] {
                 Column::Number(values) => values[row],
                 Column::Text(texts) => texts.get(row).parse().unwrap_or(f64::NAN),
-                Column::Sparse(_) => f64::NAN,
+                _ => f64::NAN,
             };
             let pixels = table.columns.len() - 1;
             for row in 0..table.rows {

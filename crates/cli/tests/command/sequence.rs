@@ -180,11 +180,6 @@ fn what_does_not_fit_is_said() {
             "--kernel spectrum(k=2)[age]+gaussian(sigma=1)[age]",
             "expected numbers in column \"age\", found texts; say how it becomes numbers",
         ),
-        (
-            3,
-            "--kernel gaussian(sigma=1)[dna] --ignore note",
-            "or say how texts become numbers, as in --sequence 'dna=words(from=1,to=2)'",
-        ),
         (2, "--kernel linear --sequence dna=gaussian(sigma=1)", "it compares numbers"),
         (
             2,

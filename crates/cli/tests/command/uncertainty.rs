@@ -84,7 +84,7 @@ fn what_cannot_be_had_is_said() {
     let bench = Bench::new();
     bench.numbers("n.csv", 120, 1);
     bench.classes("c.csv", 120, 1);
-    let numbers = format!("fit @n.csv --target y --ignore note -o @n.bochner {FIT}");
+    let numbers = format!("fit @n.csv --target y --ignore note --ignore id -o @n.bochner {FIT}");
     let classes = format!("fit @c.csv --target kind -o @c.bochner {FIT}");
     bench.ok(&numbers);
     bench.ok(&classes);

@@ -120,8 +120,8 @@ fn forged_content_is_refused_for_what_it_is() {
     assert!(matches!(Model::from_bytes(&sigma), Err(Error::Parameter { name: "sigma", .. })));
     let kind = with_json(&bytes, |json| json.replace("\"gaussian\"", "\"pickle\""));
     assert!(matches!(file_error(&kind), FileError::Metadata { .. }));
-    let format = with_json(&bytes, |json| json.replace("\"format\":1", "\"format\":2"));
-    assert!(matches!(file_error(&format), FileError::Format { known: 1, found: 2 }));
+    let format = with_json(&bytes, |json| json.replace("\"format\":2", "\"format\":3"));
+    assert!(matches!(file_error(&format), FileError::Format { known: 2, found: 3 }));
     let field = with_json(&bytes, |json| json.replace("\"outputs\":3", "\"outputs\":3,\"code\":\"rm\""));
     assert!(matches!(file_error(&field), FileError::Metadata { .. }));
     let plain = with_json(&bytes, |json| json.replace("\"seed\":5", "\"seed\":6"));

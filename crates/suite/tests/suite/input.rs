@@ -177,7 +177,7 @@ fn wide_rows_take_few_orthogonal_frequencies() {
 fn names_must_be_as_many_as_columns() {
     let (x, _) = rows(10);
     let model = fit(&x, &(0..10).map(f64::from).collect::<Vec<_>>(), None).unwrap();
-    let names = bochner::encode::Columns::Named { names: vec!["a".into()] };
+    let names = bochner::encode::Columns::numbers(["a"]);
     assert!(matches!(model.with_names(names, "y"), Err(Error::ColumnCount { expected: INPUTS, found: 1 })));
 }
 

@@ -17,6 +17,8 @@
 //! - `examples`: those of the library run
 //! - `golden`: against stored values and stored files
 //! - `hostile`: model files that are damaged or made to harm
+//! - `categories`: levels encoded by the target, rows in groups
+//! - `columns`: columns of every kind, their scaling, in training, prediction and files
 //! - `sequences`: texts, their grams and their kernels
 //! - `uncertainty`: deviations, intervals and sets with their coverage, calibrated probabilities
 //! - `input`: bad input and its messages
@@ -24,7 +26,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod binning;
+mod categories;
 mod certificates;
+mod columns;
 mod compile;
 mod exact_ridge;
 mod examples;

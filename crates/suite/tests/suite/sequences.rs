@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use bochner::encode::{Columns, Declared, Documents, Grams, Sequence, TableRows, inputs};
+use bochner::encode::{
+    Columns, Declared, Documents, Grams, Inputs, Sequence, TableProfile, TableRows, inputs,
+};
 use bochner::model::file::FileError;
 use bochner::stat::Statistic;
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, TextColumn};
@@ -284,7 +286,8 @@ fn a_bound_kernel_is_written_as_it_was() {
         ("spectrum(k=4)[dna] + laplace(scale=1)[note] + chi2[size]", &declared[..]),
     ] {
         let kernel: Kernel = text.parse().unwrap();
-        let (columns, bound) = inputs(Some(&kernel), &table, &[], declared, 3).unwrap();
+        let table = TableProfile::new(&table);
+        let Inputs { columns, kernel: bound, .. } = inputs(Some(&kernel), &table, &[], declared, 3).unwrap();
         let bound = bound.unwrap();
         assert!(bound != kernel, "{bound}");
         assert_eq!(bound.written(&columns), kernel, "{bound}");
@@ -435,7 +438,7 @@ impl TableSource for Tables {
         &self.columns
     }
 
-    fn open(&self) -> Result<Box<dyn TableReader + '_>> {
+    fn open<'a>(&'a self, _: &'a Engine) -> Result<Box<dyn TableReader + 'a>> {
         Ok(Box::new(Once(Some(&self.table))))
     }
 }
@@ -492,17 +495,16 @@ fn bound(kernel: &str, declared: &[(&str, &str)]) -> Result<(Columns, Kernel)> {
         .map(|(column, text)| Declared { column: (*column).to_owned(), sequence: text.parse().unwrap() })
         .collect();
     let kernel: Kernel = kernel.parse().unwrap();
-    let (columns, kernel) = inputs(Some(&kernel), &tables(1, 0).columns, &["kind"], &declared, 7)?;
+    let table = TableProfile::new(&tables(1, 0).columns);
+    let Inputs { columns, kernel, .. } = inputs(Some(&kernel), &table, &["kind"], &declared, 7)?;
     Ok((columns, kernel.unwrap()))
 }
 
 #[test]
 fn kernels_are_bound_to_the_columns_of_their_texts() {
-    let names = |columns: &Columns| match columns {
-        Columns::Texts { numbers, texts } => {
-            (numbers.clone(), texts.iter().map(|text| text.name.clone()).collect::<Vec<_>>())
-        }
-        other => panic!("{other:?}"),
+    let numbers_of = |columns: &Columns| {
+        let numbers = columns.inputs().iter().filter(|input| input.as_text().is_none());
+        numbers.map(|input| input.name.clone()).collect::<Vec<_>>()
     };
     for (kernel, declared, expected, numbers) in [
         // Alone, the linear kernel of all columns; numbers that nothing looks at are left out.
@@ -548,11 +550,11 @@ fn kernels_are_bound_to_the_columns_of_their_texts() {
     ] {
         let (columns, kernel) = bound(kernel, declared).unwrap();
         assert_eq!(kernel.to_string(), expected);
-        assert_eq!(names(&columns).0, numbers, "{expected}");
+        assert_eq!(numbers_of(&columns), numbers, "{expected}");
         kernel.check(columns.count()).unwrap();
     }
     let (columns, _) = bound("words(width=8)[note] + words(width=8,tf_idf=1)[dna]", &[]).unwrap();
-    let Columns::Texts { texts, .. } = &columns else { panic!("{columns:?}") };
+    let texts: Vec<_> = columns.inputs().iter().filter_map(|input| input.as_text()).collect();
     assert_eq!((texts[0].sequence.seed, texts[0].sequence.normalise), (7, false));
     assert_ne!(texts[1].sequence.seed, 7, "each text is hashed in its own way");
 }
@@ -580,7 +582,7 @@ fn texts_that_cannot_be_are_refused_with_a_way_out() {
     }
     let only = [info("dna", ColumnKind::Text)];
     let kernel: Kernel = "spectrum(k=3)[dna] + gaussian(sigma=1)".parse().unwrap();
-    let error = inputs(Some(&kernel), &only, &[], &[], 0).unwrap_err().to_string();
+    let error = inputs(Some(&kernel), &TableProfile::new(&only), &[], &[], 0).unwrap_err().to_string();
     assert!(
         error.contains("gaussian(sigma=1) without columns is not possible: there are texts only"),
         "{error}"
@@ -589,8 +591,8 @@ fn texts_that_cannot_be_are_refused_with_a_way_out() {
 
 fn fit(auto: &Auto, threads: usize, declared: &[Declared]) -> Result<Model> {
     let (engine, tables) = (engine(threads), tables(300, 1));
-    let (auto, columns) = auto.inputs(&tables.columns, &["kind"], declared)?;
-    let columns = columns.fit(&engine, &tables)?;
+    let (auto, inputs) = auto.inputs(&TableProfile::of(&tables), &["kind"], declared)?;
+    let columns = inputs.columns.fit(&engine, &tables)?;
     let labels = Labels::new(LabelKind::Text, vec!["no".to_owned(), "yes".to_owned()]);
     let rows = TableRows::new(&engine, &tables, columns.clone(), "kind", Some(labels), Some(300))?;
     auto.fit(&engine, &rows)?.with_names(columns, "kind")
@@ -686,15 +688,18 @@ fn forged_files_with_texts_are_refused() {
         (sequence, "\"width\":64,\"nonzeros\":0"),
         (sequence, "\"width\":18446744073709551615,\"nonzeros\":4"),
         (sequence, "\"width\":63,\"nonzeros\":4"),
-        ("\"numbers\":1", "\"numbers\":2"),
-        ("\"numbers\":1", "\"numbers\":18446744073709551615"),
+        ("\"inputs\":2", "\"inputs\":3"),
+        ("\"inputs\":2", "\"inputs\":18446744073709551615"),
+        ("\"categories\":0", "\"categories\":1"),
+        ("\"categories\":0", "\"categories\":18446744073709551615"),
+        ("\"format\":2", "\"format\":1"),
         ("\"tf_idf\":true", "\"tf_idf\":false,\"x\":1"),
     ] {
         let error = refused(from, to);
         assert!(!error.to_string().is_empty(), "{from} → {to}");
     }
     assert!(matches!(
-        refused("\"numbers\":1", "\"numbers\":2"),
+        refused(sequence, "\"width\":63,\"nonzeros\":4"),
         Error::ModelFile(FileError::Mismatch { what: "columns", .. })
     ));
     // Without tf–idf the counts are of no use, and nothing is made of them.

@@ -1,0 +1,303 @@
+//! `bochner summary`: the columns of a data file, what they hold and what is unusual about them.
+
+use bochner::encode::{ColumnProfile, TableProfile};
+use bochner::sweep::BLOCK;
+use bochner::table::distinct::Distinct;
+use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, TableSource, date};
+use bochner::{Engine, Event};
+use bochner_io::Options;
+use serde::Serialize;
+
+use crate::args::SummaryArgs;
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::predict::engine;
+use crate::progress::Progress;
+use crate::{data, text};
+
+/// Columns and notes that are shown.
+const SHOWN: usize = 100;
+const NOTES: usize = 20;
+
+#[derive(Serialize)]
+struct Summary {
+    file: String,
+    rows: u64,
+    columns: Vec<ColumnSummary>,
+    notes: Vec<String>,
+}
+
+/// A column as DuckDB's SUMMARIZE has it, with its kind and role.
+#[derive(Serialize)]
+struct ColumnSummary {
+    name: String,
+    kind: &'static str,
+    /// input, or ignored for what a fit leaves out.
+    role: &'static str,
+    min: Option<String>,
+    max: Option<String>,
+    /// Different cells that are not missing; of many an estimate.
+    distinct: Option<u64>,
+    mean: Option<f64>,
+    standard_deviation: Option<f64>,
+    /// Of numbers.
+    quartiles: Option<[f64; 3]>,
+    /// Missing cells.
+    missing: u64,
+    missing_share: f64,
+    /// Columns inside, of sparse rows.
+    width: Option<usize>,
+    /// The share of their entries that are not zero.
+    density: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &SummaryArgs, console: &mut Console<'_>) -> Result<(), Failure> {
+    let progress = Progress::new(&console.messages, args.run.quiet);
+    let kinds = args.kind.iter().map(|(name, kind)| (name.clone(), (*kind).into())).collect();
+    let options = Options { kinds, ..data::options(&args.read) };
+    let tables = bochner_io::open(&args.file, &options).map_err(Failure::about(&args.file))?;
+    let summary = summarised(&engine(&progress, &args.run), tables.as_ref(), args, &progress);
+    let summary = summary.map_err(|error| data::hinted(Failure::about(&args.file)(error)))?;
+    if args.json { console.json(&summary) } else { console.line(&summary.text()) }
+}
+
+fn summarised(
+    engine: &Engine,
+    tables: &dyn TableSource,
+    args: &SummaryArgs,
+    progress: &Progress,
+) -> bochner::Result<Summary> {
+    let infos = tables.columns();
+    let mut profile = TableProfile::of(tables);
+    let mut stored = vec![Stored::default(); infos.len()];
+    let mut distinct = vec![Distinct::default(); infos.len()];
+    let phase = "read";
+    progress.tell(&Event::Started { phase })?;
+    let mut reader = tables.open(engine)?;
+    while let Some(table) = reader.next(BLOCK)? {
+        profile.absorb(&table, &|_| 1.0);
+        stored.iter_mut().zip(&table.columns).for_each(|(stored, column)| stored.absorb(column));
+        distinct.iter_mut().zip(&table.columns).for_each(|(distinct, column)| count(distinct, column));
+        progress.tell(&Event::Progress { phase, rows: profile.rows(), fraction: reader.fraction() })?;
+    }
+    progress.tell(&Event::Finished { phase })?;
+    let identifiers = data::identifiers(tables);
+    let mut notes = tables.warnings();
+    notes.extend(data::unreadable(tables, &identifiers));
+    let columns: Vec<ColumnSummary> = (0..infos.len())
+        .map(|j| {
+            let is_identifier = identifiers.contains(&infos[j].name);
+            let seen = Seen {
+                info: &infos[j],
+                profile: &profile.profiles()[j],
+                distinct: &distinct[j],
+                rows: profile.rows(),
+            };
+            notes.extend(seen.note(is_identifier));
+            seen.summary(is_identifier, profile.sample().quartiles(j), &stored[j])
+        })
+        .collect();
+    Ok(Summary { file: args.file.display().to_string(), rows: profile.rows(), columns, notes })
+}
+
+/// Entries of a sparse column.
+#[derive(Clone, Copy, Default)]
+struct Stored {
+    count: u64,
+    sum: f64,
+    squares: f64,
+    range: Option<[f64; 2]>,
+}
+
+impl Stored {
+    fn absorb(&mut self, column: &Column) {
+        let Column::Sparse(rows) = column else { return };
+        for &value in rows.view().values() {
+            self.count += 1;
+            self.sum += value;
+            self.squares += value * value;
+            let [least, most] = self.range.unwrap_or([value; 2]);
+            self.range = Some([least.min(value), most.max(value)]);
+        }
+    }
+}
+
+/// Counts the cells that are not missing; levels are counted by their profile.
+fn count(distinct: &mut Distinct, column: &Column) {
+    match column {
+        Column::Number(values) => {
+            values
+                .iter()
+                .filter(|x| !x.is_nan())
+                .for_each(|x| distinct.add(&(x + 0.0).to_bits().to_le_bytes()));
+        }
+        Column::Boolean(values) => {
+            values.iter().flatten().for_each(|value| distinct.add(&[u8::from(*value)]))
+        }
+        Column::Date(values) => {
+            let dates = values.iter().filter(|date| **date != MISSING_DATE);
+            dates.for_each(|date| distinct.add(&date.to_le_bytes()));
+        }
+        Column::Text(texts) => texts.cells().flatten().for_each(|text| distinct.add(text.as_bytes())),
+        Column::Category(_) | Column::Sparse(_) => {}
+    }
+}
+
+/// What is known of a column.
+struct Seen<'a> {
+    info: &'a ColumnInfo,
+    profile: &'a ColumnProfile,
+    /// Its numbers, booleans, dates or texts.
+    distinct: &'a Distinct,
+    rows: u64,
+}
+
+impl Seen<'_> {
+    /// What is unusual about it.
+    fn note(&self, is_identifier: bool) -> Option<String> {
+        let name = text::shortened(&self.info.name, 40);
+        let Seen { profile, rows, .. } = self;
+        let missing = profile.missing();
+        if *rows == 0 {
+            None
+        } else if is_identifier {
+            Some(format!("\"{name}\" looks like an identifier: fit leaves it out"))
+        } else if profile.is_constant() {
+            Some(format!("\"{name}\" does not vary: fit leaves it out"))
+        } else if missing > 0 {
+            let cells = text::counted(missing, "cell is", "cells are");
+            Some(format!("\"{name}\": {cells} missing ({})", text::percent(missing as f64 / *rows as f64)))
+        } else {
+            None
+        }
+    }
+
+    fn summary(&self, is_identifier: bool, quartiles: Option<[f64; 3]>, stored: &Stored) -> ColumnSummary {
+        let Seen { info, profile, distinct, rows } = self;
+        let printed = |value: f64| Some(text::number(value));
+        let (mut min, mut max, mut mean, mut standard_deviation) = (None, None, None, None);
+        let (mut width, mut density) = (None, None);
+        let mut distinct = match info.kind {
+            ColumnKind::Sparse { .. } => None,
+            _ => Some(distinct.count().round() as u64),
+        };
+        match profile {
+            ColumnProfile::Number(number) if number.finite > 0 => {
+                (min, max) = (printed(number.min), printed(number.max));
+                (mean, standard_deviation) = (Some(number.mean), Some(number.standard_deviation()));
+            }
+            ColumnProfile::Boolean(boolean) => {
+                let count = boolean.counts[0] + boolean.counts[1];
+                mean = (count > 0).then(|| boolean.counts[1] as f64 / count as f64);
+            }
+            ColumnProfile::Category(category) => {
+                let levels = category.levels();
+                distinct = Some(category.distinct());
+                min = levels.iter().map(|(level, _)| *level).min().map(|level| text::shortened(level, 20));
+                max = levels.iter().map(|(level, _)| *level).max().map(|level| text::shortened(level, 20));
+            }
+            ColumnProfile::Date(dates) => {
+                min = dates.range.map(|[first, _]| date::print(first));
+                max = dates.range.map(|[_, last]| date::print(last));
+            }
+            ColumnProfile::Sparse => {
+                if let ColumnKind::Sparse { width: inside } = info.kind {
+                    width = Some(inside);
+                    let cells = inside as f64 * *rows as f64;
+                    density = (cells > 0.0).then(|| stored.count as f64 / cells);
+                    let count = stored.count.max(1) as f64;
+                    let average = stored.sum / count;
+                    mean = Some(average);
+                    standard_deviation = Some((stored.squares / count - average * average).max(0.0).sqrt());
+                    (min, max) = (
+                        stored.range.and_then(|[least, _]| printed(least)),
+                        stored.range.and_then(|[_, most]| printed(most)),
+                    );
+                }
+            }
+            ColumnProfile::Number(_) | ColumnProfile::Text(_) => {}
+        }
+        let missing = profile.missing();
+        let is_left_out = is_identifier || (*rows > 0 && profile.is_constant());
+        ColumnSummary {
+            name: info.name.clone(),
+            kind: kind(info.kind),
+            role: if is_left_out { "ignored" } else { "input" },
+            min,
+            max,
+            distinct,
+            mean,
+            standard_deviation,
+            quartiles: quartiles
+                .filter(|_| matches!(profile, ColumnProfile::Number(number) if number.finite > 0)),
+            missing,
+            missing_share: missing as f64 / (*rows).max(1) as f64,
+            width,
+            density,
+        }
+    }
+}
+
+fn kind(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Number => "number",
+        ColumnKind::Boolean => "boolean",
+        ColumnKind::Category => "category",
+        ColumnKind::Date => "date",
+        ColumnKind::Text => "text",
+        ColumnKind::Sparse { .. } => "sparse",
+    }
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let rows = text::counted(self.rows, "row", "rows");
+        let columns = text::counted(self.columns.len() as u64, "column", "columns");
+        let mut lines = vec![format!("{}: {rows}, {columns}", self.file), String::new()];
+        let header = [
+            "column", "kind", "role", "min", "max", "distinct", "mean", "sd", "q25", "q50", "q75", "missing",
+        ];
+        let shown: Vec<Vec<String>> = self.columns.iter().take(SHOWN).map(row).collect();
+        lines.extend(text::table(&header, &shown));
+        if self.columns.len() > SHOWN {
+            lines.push(format!("and {} more (--json has all)", self.columns.len() - SHOWN));
+        }
+        for column in &self.columns {
+            if let (Some(width), Some(density)) = (column.width, column.density) {
+                let share = text::significant(100.0 * density, 3);
+                let width = text::count(width as u64);
+                lines.push(format!("\"{}\": {width} columns inside, {share} % of the entries are not zero; min to sd are of those", column.name));
+            }
+        }
+        if !self.notes.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.notes.iter().take(NOTES).map(|note| format!("note: {note}")));
+            if self.notes.len() > NOTES {
+                lines.push(format!("and {} more notes (--json has all)", self.notes.len() - NOTES));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+fn row(column: &ColumnSummary) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), text::number);
+    let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+    let [q25, q50, q75] = column.quartiles.map_or([None; 3], |quartiles| quartiles.map(Some)).map(number);
+    let missing = if column.missing == 0 { "0".to_owned() } else { text::percent(column.missing_share) };
+    vec![
+        text::shortened(&column.name, 30),
+        column.kind.to_owned(),
+        column.role.to_owned(),
+        word(&column.min),
+        word(&column.max),
+        column.distinct.map_or_else(|| "-".to_owned(), text::count),
+        number(column.mean),
+        number(column.standard_deviation),
+        q25,
+        q50,
+        q75,
+        missing,
+    ]
+}
