@@ -11,6 +11,7 @@ is solved; and the result says how far it is from the exact kernel's.
 * :class:`Lifting` has the monomials, the products of columns or the parabola themselves; :class:`Region` is the ball of a separator.
 * :class:`KernelRegressor` and :class:`KernelClassifier` learn on such features, with width and regularization chosen
   from the data where they are not given; :class:`KernelSVC` is a support vector machine with the exact kernel, :class:`KernelRidge` a ridge regression with it.
+* :func:`load` reads a model that one of them, or the command line, wrote to a file.
 * :class:`Certificate` is what each of them promises about its kernel error; :func:`features_for`, :func:`grids_for`,
   :func:`features_for_distance`, :func:`landmarks_for_margin`, :func:`dimension_for` and :func:`margin_dimension` say how much a promise takes, :func:`check_gram` whether a matrix can be one of
   kernel values.
@@ -23,6 +24,7 @@ from ._core import __version__
 
 if _TYPE_CHECKING:
     from ._certificate import Certificate
+    from ._load import load
     from .certify import (
         Definiteness,
         check_gram,
@@ -102,6 +104,7 @@ _HOMES = {
     "Laplace": ".kernels",
     "Lifting": ".liftings",
     "Linear": ".kernels",
+    "load": "._load",
     "margin_dimension": ".certify",
     "Matern": ".kernels",
     "Monomials": ".kernels",
@@ -152,6 +155,7 @@ __all__ = [
     "Laplace",
     "Lifting",
     "Linear",
+    "load",
     "margin_dimension",
     "Matern",
     "Monomials",

@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ._frames import is_table
 from ._validation import variance
 from .kernels import Kernel, value_text
 
@@ -40,12 +41,12 @@ _OF_TEXTS = re.compile(r"\b(spectrum|gapped|mismatch|characters|words)\b")
 _COLUMNS = re.compile(r"\[[^\]]*\]")
 
 
-def refuse_texts(kernel: str | Kernel | None) -> None:
+def refuse_texts(kernel: str | Kernel | None, X: Any) -> None:
     """A kernel of texts is refused before rows are read as numbers."""
-    if kernel is not None and _OF_TEXTS.search(_COLUMNS.sub("", str(kernel))):
+    if kernel is not None and not is_table(X) and _OF_TEXTS.search(_COLUMNS.sub("", str(kernel))):
         raise ValueError(
-            f"expected a kernel of numbers, found {kernel}, which is one of texts: put SequenceFeatures in a pipeline or "
-            "ColumnTransformer before the estimator, or use bochner fit"
+            f"expected a kernel of numbers, found {kernel}, which is one of texts: give a DataFrame with the columns it names, or "
+            "put SequenceFeatures in a pipeline or ColumnTransformer before the estimator"
         )
 
 

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+
+def as_labels(y: Any) -> Any:
+    """Labels that NumPy would make floats or objects of, though they are booleans or whole numbers: pandas' nullable columns, and arrays of objects."""
+    dtype = getattr(y, "dtype", None)
+    if hasattr(dtype, "categories") and hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+        dtype = y.dtype
+    kind = getattr(dtype, "kind", None)
+    if isinstance(dtype, np.dtype):
+        values = np.asarray(y)
+        if kind == "O" and values.ndim == 1 and len({type(value) for value in values}) == 1 and isinstance(values[0], (bool, int, float)):
+            return np.array(values.tolist())
+        return y
+    if kind in ("b", "i", "u") and hasattr(y, "to_numpy") and not getattr(y, "hasnans", False):
+        return y.to_numpy(dtype=np.dtype(bool if kind == "b" else f"{kind}8"))
+    return y
 
 
 def labels_of(classes: np.ndarray) -> tuple[str, list[str]]:
@@ -14,7 +33,7 @@ def labels_of(classes: np.ndarray) -> tuple[str, list[str]]:
 def _text(kind: str, label: object) -> str:
     match kind:
         case "boolean":
-            return "true" if label else "false"
+            return "True" if label else "False"
         case "number":
             return repr(label).removesuffix(".0")
         case _:
@@ -25,10 +44,18 @@ def classes_of(kind: str, texts: list[str]) -> np.ndarray:
     """The classes that a model file names, in the kind that they had."""
     match kind:
         case "boolean":
-            return np.array([text == "true" for text in texts])
+            return np.array([text.lower() == "true" for text in texts])
         case "integer":
-            return np.array([int(text) for text in texts])
+            return np.array([_whole(text) for text in texts])
         case "number":
             return np.array([float(text) for text in texts])
         case _:
             return np.array(texts)
+
+
+def _whole(text: str) -> int:
+    """A whole number as it was written: `7`, `+7`, `7.0`."""
+    try:
+        return int(text)
+    except ValueError:
+        return int(float(text))

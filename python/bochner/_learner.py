@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._certificate import Certificate
 from ._core import Model
+from ._frames import is_table, read_to_fit
 from ._kernel import GAMMA, KERNEL_CONSTRAINTS, kernel_text, refuse_texts
 from ._method import METHODS
 from ._outlook import Outlook
@@ -57,16 +58,22 @@ class SavedModel(BaseEstimator):
         estimator : object
             A fitted estimator that predicts the same numbers for the same rows.
         """
-        model = Model.load(os.fspath(path))
+        return cls._of_model(Model.load(os.fspath(path)))
+
+    @classmethod
+    def _of_model(cls, model: Model):
+        """The estimator of a model that was read."""
         if model.head != cls._head:
             raise ValueError(f"expected a file with a {cls._head} for {cls.__name__}, found one with a {model.head}")
         if model.decision != cls._decision:
             other = "KernelSVC" if model.decision == "votes" else "KernelClassifier"
             raise ValueError(f"expected a file for {cls.__name__}, found one of classes that {other} reads")
         estimator = cls(**cls._words_of(model))
+        names = model.columns
         estimator.n_features_in_ = model.input_dim
-        if model.columns is not None:
-            estimator.feature_names_in_ = np.array(model.columns, dtype=object)
+        # The columns of an array have only numbers.
+        if names is not None and names != [f"x{j}" for j in range(len(names))]:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
         return estimator._adopt(model)
 
     def _weights(self, sample_weight, rows) -> np.ndarray | None:
@@ -142,9 +149,9 @@ class KernelLearner(SavedModel):
         outlook : Outlook
             Seconds, memory, and a table of them; ``print`` shows it.
         """
-        refuse_texts(self.kernel)
+        refuse_texts(self.kernel, X)
         self._validate_params()
-        X = check_array(X, **ROWS)
+        X = read_to_fit(X, self.kernel, threads_of(self.n_jobs)) if is_table(X) else check_array(X, **ROWS)
         outputs = self._output_count(y)
         method = _METHODS[self.method]
         source, text = Model.forecast(
@@ -191,7 +198,8 @@ class KernelLearner(SavedModel):
             regularization=None if self.regularization == "cv" else float(self.regularization),
             folds=int(self.folds),
             standardize=bool(self.standardize),
-            tolerance=float(self.tol),
+            # The usual one goes without saying, as on the command line.
+            tolerance=None if self.tol == 1e-4 else float(self.tol),
             budget=None if self.budget is None else float(self.budget),
             solver=self.solver,
             metric=self.metric,
@@ -269,4 +277,5 @@ class KernelLearner(SavedModel):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags

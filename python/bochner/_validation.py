@@ -12,7 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
+
+from ._core import Frame
+from ._frames import column_names, is_frame, is_table, read_for, read_to_fit
 
 #: Domains of the parameters that all estimators share, beside those of the kernel.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -32,9 +35,87 @@ ROWS: dict[str, Any] = {
 }
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Rows alone: an array in C order or a CSR matrix, of float32 or float64."""
-    return as_rows(validate_data(estimator, X, reset=reset, **ROWS))
+def check_rows(estimator: Any, X: Any, *, reset: bool, rows: dict[str, Any] = ROWS) -> Any:
+    """Rows alone: an array in C order or a CSR matrix, of float32 or float64; a :class:`Frame` where columns are more than numbers or cells are missing."""
+    if reset:
+        if is_table(X):
+            return _read(estimator, X)
+        return _with_gaps(estimator, X, validated(estimator, X, rows, reset=True))
+    model = estimator._model if hasattr(estimator, "_model") else estimator._map
+    if is_table(X) or (is_frame(X) and model.reads_tables and hasattr(estimator, "feature_names_in_")):
+        return read_for(model, X, threads_of(estimator.n_jobs))
+    X = validated(estimator, X, rows, reset=False)
+    if model.reads_tables:
+        X = X.toarray() if sp.issparse(X) else X
+        return Frame.from_array(X, _names(estimator), is_frame=False)
+    return _filled(model, X)
+
+
+def check_rows_and_targets(estimator: Any, X: Any, y: Any, *, rows: dict[str, Any] = ROWS, **targets: Any) -> tuple[Any, Any]:
+    """Rows to fit to, and as many targets."""
+    if is_table(X):
+        table = _read(estimator, X)
+        y = _check_y(y, estimator=estimator, **targets)
+        check_consistent_length(table, y)
+        return table, y
+    given = X
+    X, y = validated(estimator, X, rows, y=y, **targets)
+    return _with_gaps(estimator, given, X), y
+
+
+def validated(estimator: Any, X: Any, rows: dict[str, Any], **words: Any) -> Any:
+    """What scikit-learn lets through."""
+    try:
+        found = validate_data(estimator, X, **words, **rows)
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(f"{error}: strings in an array are refused, as categories or texts they are columns of a DataFrame") from error
+        raise
+    return (as_rows(found[0]), found[1]) if isinstance(found, tuple) else as_rows(found)
+
+
+def _read(estimator: Any, X: Any) -> Frame:
+    """A table to fit to; the estimator notes its columns."""
+    frame = read_to_fit(X, getattr(estimator, "kernel", ""), threads_of(estimator.n_jobs))
+    names = column_names(X, frame)
+    estimator.n_features_in_ = len(frame.names)
+    if names is not None:
+        estimator.feature_names_in_ = names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return frame
+
+
+def _with_gaps(estimator: Any, given: Any, X: Any) -> Any:
+    """Rows to fit to, as a table where cells are missing."""
+    if sp.issparse(X) or not (_has_missing(X) or (is_frame(given) and np.isinf(X).any())):
+        return X
+    return Frame.from_array(X, _names(estimator), is_frame=is_frame(given))
+
+
+def _filled(model: Any, X: Any) -> Any:
+    """Rows for a model that has seen no missing cells: they are taken as the mean of their column, where it is known."""
+    if sp.issparse(X) or not _has_missing(X):
+        return X
+    means = getattr(model, "means", None)
+    if means is None:
+        row, column = np.argwhere(np.isnan(X))[0]
+        raise ValueError(
+            f"row {row} has no number in column {column} (NaN), and none was missing in the fit: what stands for it is known "
+            "where rows are standardized, or where numbers were missing in the fit"
+        )
+    return np.where(np.isnan(X), np.asarray(means, dtype=X.dtype), X)
+
+
+def _has_missing(X: np.ndarray) -> bool:
+    with np.errstate(invalid="ignore", over="ignore"):
+        # A sum is NaN if an entry is, or if there are infinities of both signs.
+        return bool(np.isnan(X.sum())) and bool(np.isnan(X).any())
+
+
+def _names(estimator: Any) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else list(names)
 
 
 @contextmanager
@@ -92,6 +173,8 @@ def seed_of(random_state: Any) -> int:
 
 def variance(X: Any, weights: Any = None) -> float:
     """The variance of all entries of a dense or sparse array, whose rows may have weights."""
+    if isinstance(X, Frame):
+        return X.variance(weights if weights is not None and weights.sum() > 0 else None)
     if weights is not None and weights.sum() > 0:
         share = weights / (weights.sum() * X.shape[1])
         mean = float(share @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel())

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._core import Model
 from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows, refuse_texts
 from ._labels import classes_of
 from ._learner import SavedModel
-from ._validation import ROWS, SHARED_CONSTRAINTS, as_rows, check_rows, keeping_the_last_fit, threads_of
+from ._validation import ROWS, SHARED_CONSTRAINTS, check_rows, check_rows_and_targets, keeping_the_last_fit, threads_of
 from .learners import Classifies
 
 
@@ -205,6 +205,7 @@ class KernelSVC(Classifies, SavedModel):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
@@ -337,12 +338,12 @@ class KernelRidge(RegressorMixin, SavedModel):
         self : object
             The fitted regressor.
         """
-        refuse_texts(self.kernel)
+        refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **_DOUBLE)
-            rows, weights = as_rows(X), self._weights(sample_weight, X)
-            total = float(X.shape[0]) if weights is None else float(weights.sum())
+            rows, y = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True, rows=_DOUBLE)
+            weights = self._weights(sample_weight, rows)
+            total = float(len(y)) if weights is None else float(weights.sum())
             names = getattr(self, "feature_names_in_", None)
             widths = {"gamma": self.gamma, "sigma": self.sigma, "scale": self.scale}
             model = Model.fit_exact_ridge(
@@ -375,7 +376,7 @@ class KernelRidge(RegressorMixin, SavedModel):
             Predictions.
         """
         check_is_fitted(self)
-        rows = as_rows(validate_data(self, X, reset=False, **_DOUBLE))
+        rows = check_rows(self, X, reset=False, rows=_DOUBLE)
         outputs = self._model.decide(rows, threads_of(self.n_jobs))
         return outputs[:, 0] if self._one_column else outputs
 
@@ -413,5 +414,6 @@ class KernelRidge(RegressorMixin, SavedModel):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.target_tags.multi_output = True
         return tags

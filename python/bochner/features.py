@@ -70,7 +70,7 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _make(self, make, X):
         """What ``make`` gives for the rows and the parameters."""
-        refuse_texts(getattr(self, "kernel", None))
+        refuse_texts(getattr(self, "kernel", None), X)
         with keeping_the_last_fit(self):
             rows = check_rows(self, X, reset=True)
             features = self._features(rows)
@@ -109,11 +109,19 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        return self._map.transform(check_rows(self, X, reset=False), threads_of(self.n_jobs))
+        return self._transformed(check_rows(self, X, reset=False))
+
+    def _transformed(self, rows) -> np.ndarray:
+        """Features, in the precision of the rows."""
+        return self._map.transform(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
 
     def _csr(self, ends, columns, values) -> sp.csr_matrix:
         """What the library's sparse transforms give, as SciPy has it."""
         return sp.csr_matrix((values, columns, ends), shape=(len(ends) - 1, self._map.output_dim))
+
+    def _transformed_sparse(self, rows) -> sp.csr_matrix:
+        """Features without their zeros, in the precision of the rows."""
+        return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs))).astype(rows.dtype, copy=False)
 
     def _kernel_text(self, rows: Any) -> str:
         """The kernel with the width that was given, or the usual one."""
@@ -124,8 +132,17 @@ class _KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _fit_transform(rows: Any, **words: Any) -> tuple[Map, tuple[Any, Any, Any]]:
+    """A sparse map and its features of the rows that it is fitted to."""
+    if not isinstance(rows, _core.Frame):
+        return Map.fit_transform_sparse(rows, **words)
+    fitted = Map.fit(rows, **words)
+    return fitted, fitted.transform_sparse(rows, words["threads"])
 
 
 class FourierFeatures(_KernelFeatures):
@@ -253,9 +270,13 @@ class FourierFeatures(_KernelFeatures):
         features = super()._features(rows)
         self._draw = self.draw
         if self.draw == "auto":
-            names = getattr(self, "feature_names_in_", None)
-            kernel = _core.canonical_kernel(self._kernel_text(rows), None if names is None else list(names))
-            self._draw = _core.auto_draw(kernel, self.n_features_in_, features, self._form())
+            text = self._kernel_text(rows)
+            if isinstance(rows, _core.Frame):
+                kernel = rows.placed(text)
+            else:
+                names = getattr(self, "feature_names_in_", None)
+                kernel = _core.canonical_kernel(text, None if names is None else list(names))
+            self._draw = _core.auto_draw(kernel, rows.shape[1], features, self._form())
         return features
 
     @property
@@ -638,8 +659,7 @@ class BinningFeatures(_KernelFeatures):
             Features, in single precision if the rows are, in double otherwise.
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
-        return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
+        return self._transformed_sparse(check_rows(self, X, reset=False))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X, y=None):
@@ -657,7 +677,7 @@ class BinningFeatures(_KernelFeatures):
         X_new : csr_matrix of shape (n_samples, n_features_out)
             Features, in single precision if the rows are, in double otherwise.
         """
-        fitted, features = self._make(Map.fit_transform_sparse, X)
+        fitted, features = self._make(_fit_transform, X)
         self._keep(fitted)
         return self._csr(*features)
 

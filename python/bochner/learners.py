@@ -10,13 +10,13 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._core import Model
 from ._kernel import refuse_texts
-from ._labels import classes_of, labels_of
+from ._labels import as_labels, classes_of, labels_of
 from ._learner import KernelLearner
-from ._validation import ROWS, as_rows, check_rows, keeping_the_last_fit, threads_of
+from ._validation import check_rows, check_rows_and_targets, keeping_the_last_fit, threads_of
 
 
 class KernelRegressor(RegressorMixin, KernelLearner):
@@ -222,11 +222,11 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         self : object
             The fitted regressor.
         """
-        refuse_texts(self.kernel)
+        refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
-            model = self._learn(as_rows(X), y.reshape(len(y), -1), sample_weight, None, name)
+            rows, y = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True)
+            model = self._learn(rows, y.reshape(len(y), -1), sample_weight, None, name)
         return self._adopt(model, one_column=y.ndim == 1)
 
     def predict(self, X, return_std=False):
@@ -325,18 +325,18 @@ class Classifies(ClassifierMixin):
         self : object
             The fitted classifier.
         """
-        refuse_texts(self.kernel)
+        refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            X, y = validate_data(self, X, y, **ROWS)
+            rows, y = check_rows_and_targets(self, X, as_labels(y))
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             if len(classes) == 1:
                 raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
             if getattr(self, "class_weight", None) is not None:
                 weight = compute_sample_weight(self.class_weight, y)
-                sample_weight = weight if sample_weight is None else weight * _check_sample_weight(sample_weight, X)
-            model = self._learn(as_rows(X), codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
+                sample_weight = weight if sample_weight is None else weight * _check_sample_weight(sample_weight, rows)
+            model = self._learn(rows, codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
         return self._adopt(model, classes)
 
     def predict(self, X):

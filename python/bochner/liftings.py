@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ._core import Map, region_of
-from ._validation import SHARED_CONSTRAINTS, check_rows, threads_of
+from ._validation import SHARED_CONSTRAINTS, check_rows
 from .features import _KernelFeatures
 
 
@@ -208,8 +208,8 @@ class Lifting(_KernelFeatures):
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
         if sp.issparse(rows) and self._products is not None:
-            return self._csr(*self._map.transform_sparse(rows, threads_of(self.n_jobs)))
-        return self._map.transform(rows, threads_of(self.n_jobs))
+            return self._transformed_sparse(rows)
+        return self._transformed(rows)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features.
@@ -228,6 +228,8 @@ class Lifting(_KernelFeatures):
         if self._products is None and not self._parabolic:
             return super().get_feature_names_out(input_features)
         names = _check_feature_names_in(self, input_features)
+        if self._map.reads_tables:
+            names = self._map.encoded_names
         if self._parabolic:
             return np.array([*names, "‖x‖²"], dtype=object)
         degree, repeated, constant = self._products

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import johnson_lindenstrauss
-from ._validation import COMPONENTS, SHARED_CONSTRAINTS, check_rows, threads_of
+from ._validation import COMPONENTS, SHARED_CONSTRAINTS, check_rows
 from .features import _KernelFeatures
 
 #: Kinds of projections.
@@ -127,7 +127,7 @@ class RandomProjection(_KernelFeatures):
         if self.dense_output or self.kind != "sparse":
             return super().transform(X)
         check_is_fitted(self)
-        return self._csr(*self._map.transform_sparse(check_rows(self, X, reset=False), threads_of(self.n_jobs)))
+        return self._transformed_sparse(check_rows(self, X, reset=False))
 
     def _features(self, rows: Any) -> int:
         self._asked = int(self.n_components) if self.n_components != "auto" else self._by_the_lemma(rows)

@@ -38,6 +38,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
             Some(number) => PyOSError::new_err((number, strip_number(&source), path.display().to_string())),
             None => PyOSError::new_err(message),
         },
+        Error::Source(source) if source.is::<bochner_io::Error>() => PyValueError::new_err(message),
         // Errors of sources that do not come from here, and those of later versions of the library.
         _ => PyRuntimeError::new_err(message),
     }

@@ -32,6 +32,12 @@ pub(crate) fn canonical_kernel(text: &str, columns: Option<Vec<String>>) -> PyRe
     Ok(kernel_of(text, columns.as_deref())?.to_string())
 }
 
+/// The columns of text that a kernel compares; none for a name without a width.
+#[pyfunction]
+pub(crate) fn texts_of(text: &str) -> Vec<String> {
+    text.parse::<Kernel>().map_or_else(|_| Vec::new(), |kernel| kernel.texts())
+}
+
 /// k(xᵢ, yⱼ) for all pairs, in the precision of the rows; none for y means x.
 #[pyfunction]
 #[pyo3(signature = (kernel, x, y, threads))]

@@ -1,16 +1,21 @@
 //! A feature map as a Python object.
 
 use bochner::certify::{Adapted, DELTA};
-use bochner::{AnyRows, Arrays, Csr, Engine, Head, MapSpec, MatrixView, Method, Model, Rows, Scalar, Target};
+use bochner::encode::Columns;
+use bochner::{
+    AnyRows, Arrays, Certificate, Csr, Engine, Head, Kernel, MapSpec, MatrixView, Method, Model, Rows,
+    Scalar, Source, Target,
+};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::to_python;
+use crate::frame::{Frame, Given, Held};
 use crate::job::Job;
 use crate::kernel::kernel_of;
-use crate::model::method_from_json;
+use crate::model::{Learnt, method_from_json, reads_tables, table_rows};
 use crate::rows::{AnyTable, array, empty};
 
 /// A map from rows to features, with its certificate.
@@ -32,7 +37,7 @@ impl Map {
     #[pyo3(signature = (rows, *, kernel, method, features, seed, threads, columns=None))]
     fn fit(
         py: Python<'_>,
-        rows: AnyTable<'_>,
+        rows: Given<'_>,
         kernel: &str,
         method: Option<&str>,
         features: usize,
@@ -40,9 +45,16 @@ impl Map {
         threads: usize,
         columns: Option<Vec<String>>,
     ) -> PyResult<Map> {
-        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
-        let rows = rows.rows()?;
-        Job::new(threads, 0).run(py, |engine| fit(engine, &spec, rows)).map(|model| Map { model })
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, None, seed)?;
+        let spec = spec(kernel, method, features, seed)?;
+        let fitted = Job::new(threads, 0).run(py, |engine| {
+            fitted(engine, learnt, |source| {
+                spec.validate()?;
+                let (map, certificate) = spec.fit_certified(engine, source)?;
+                Ok((map, certificate, ()))
+            })
+        })?;
+        Ok(Map { model: fitted.0 })
     }
 
     /// As `fit`, with `features` doubled until the mean kernel error is at most `target` with probability 0.95, but not
@@ -51,7 +63,7 @@ impl Map {
     #[pyo3(signature = (rows, *, kernel, method, features, seed, threads, target, most, columns=None))]
     fn fit_adaptively(
         py: Python<'_>,
-        rows: AnyTable<'_>,
+        rows: Given<'_>,
         kernel: &str,
         method: Option<&str>,
         features: usize,
@@ -61,13 +73,15 @@ impl Map {
         most: usize,
         columns: Option<Vec<String>>,
     ) -> PyResult<(Map, Rounds)> {
-        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
-        let rows = rows.rows()?;
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, None, seed)?;
+        let spec = spec(kernel, method, features, seed)?;
         let (model, rounds) = Job::new(threads, 0).run(py, |engine| {
-            spec.validate()?;
-            let Adapted { map, certificate, rounds } =
-                spec.fit_adaptively(engine, &without_targets(rows)?, target, DELTA, most)?;
-            Ok((Model::of_map(engine, map, certificate), rounds))
+            fitted(engine, learnt, |source| {
+                spec.validate()?;
+                let Adapted { map, certificate, rounds } =
+                    spec.fit_adaptively(engine, source, target, DELTA, most)?;
+                Ok((map, certificate, rounds))
+            })
         })?;
         let rounds = rounds.iter().map(|(features, m)| (*features, m.mean, m.radius)).collect();
         Ok((Map { model }, rounds))
@@ -86,7 +100,7 @@ impl Map {
         threads: usize,
         columns: Option<Vec<String>>,
     ) -> PyResult<(Map, Bound<'py, PyTuple>)> {
-        let spec = spec(kernel, method, features, seed, columns.as_deref())?;
+        let spec = spec(kernel_of(kernel, columns.as_deref())?, method, features, seed)?;
         let job = Job::new(threads, 0);
         match rows.rows()? {
             AnyRows::F32(rows) => fitted_with_features(py, job, &spec, &rows),
@@ -98,12 +112,13 @@ impl Map {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match rows.rows()? {
-            AnyRows::F32(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
-            AnyRows::F64(rows) => Ok(self.features(py, &rows, threads)?.into_any()),
+        match rows.held()? {
+            Held::Frame(frame) => Ok(self.frame_features(py, frame, threads)?.into_any()),
+            Held::Rows(AnyRows::F32(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
+            Held::Rows(AnyRows::F64(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
         }
     }
 
@@ -111,16 +126,34 @@ impl Map {
     fn transform_sparse<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        match rows.rows()? {
-            AnyRows::F32(rows) => self.sparse_features(py, &rows, threads),
-            AnyRows::F64(rows) => self.sparse_features(py, &rows, threads),
+        match rows.held()? {
+            Held::Frame(frame) => self.sparse_frame_features(py, frame, threads),
+            Held::Rows(AnyRows::F32(rows)) => self.sparse_features(py, &rows, threads),
+            Held::Rows(AnyRows::F64(rows)) => self.sparse_features(py, &rows, threads),
         }
     }
 
-    /// Columns of the rows.
+    /// What is given, as the map reads it: the columns that it was fitted to, wherever they stand.
+    fn frame(&self, py: Python<'_>, frame: &Bound<'_, PyAny>, threads: usize) -> PyResult<Frame> {
+        Frame::read_for(py, frame, self.columns(), threads)
+    }
+
+    /// Whether rows are read as tables: by the names of their columns, in which cells may be missing.
+    #[getter]
+    fn reads_tables(&self) -> bool {
+        reads_tables(self.columns())
+    }
+
+    /// Names of the encoded columns.
+    #[getter]
+    fn encoded_names(&self) -> Vec<String> {
+        (0..self.columns().count()).map(|j| self.columns().column_name(j)).collect()
+    }
+
+    /// Columns of the encoded rows.
     #[getter]
     fn input_dim(&self) -> usize {
         self.model.map().input_dim()
@@ -207,6 +240,57 @@ impl Map {
 }
 
 impl Map {
+    fn columns(&self) -> &Columns {
+        self.model.encoder().columns()
+    }
+
+    /// Features of a table, in double precision.
+    fn frame_features<'py>(
+        &self,
+        py: Python<'py>,
+        frame: &Frame,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (count, features) = (frame.tables().rows(), self.output_dim());
+        let job = Job::for_rows(threads, count);
+        let size = (count as u64).saturating_mul((features * size_of::<f64>()) as u64);
+        job.engine()
+            .check_memory(|| format!("a matrix of {count} × {features} features"), size)
+            .map_err(to_python)?;
+        let out = empty::<f64>(py, count, features)?;
+        {
+            let mut memory = out.try_readwrite()?;
+            let memory = memory.as_slice_mut()?;
+            job.run(py, |engine| {
+                frame.each_block(engine, self.columns(), |rows, first| {
+                    let rows = rows.view();
+                    let part = &mut memory[first * features..(first + rows.count()) * features];
+                    self.model.map().transform_into(engine, &rows, part)
+                })
+            })?;
+        }
+        Ok(out)
+    }
+
+    /// The same without their zeros.
+    fn sparse_frame_features<'py>(
+        &self,
+        py: Python<'py>,
+        frame: &Frame,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let job = Job::for_rows(threads, frame.tables().rows());
+        let features = job.run(py, |engine| {
+            let mut features = Csr::<f64>::empty(self.output_dim());
+            frame.each_block(engine, self.columns(), |rows, _| {
+                features.append(&self.model.map().transform_sparse(engine, &rows.view())?);
+                Ok(())
+            })?;
+            Ok(features)
+        })?;
+        csr_parts(py, features)
+    }
+
     fn sparse_features<'py, T: Scalar + Element>(
         &self,
         py: Python<'py>,
@@ -241,14 +325,7 @@ impl Map {
     }
 }
 
-fn spec(
-    kernel: &str,
-    method: Option<&str>,
-    features: usize,
-    seed: u64,
-    columns: Option<&[String]>,
-) -> PyResult<MapSpec> {
-    let kernel = kernel_of(kernel, columns)?;
+fn spec(kernel: Kernel, method: Option<&str>, features: usize, seed: u64) -> PyResult<MapSpec> {
     let method = method.map(method_from_json).transpose()?;
     let method = method.unwrap_or_else(|| Method::auto(&kernel, features));
     Ok(MapSpec { kernel, method, features, seed })
@@ -290,11 +367,23 @@ pub(crate) fn csr_parts<T: Scalar + Element>(
     }
 }
 
-/// A sample of the rows, the map, and its certificate on the sample.
-fn fit(engine: &Engine, spec: &MapSpec, rows: AnyRows<'_>) -> bochner::Result<Model> {
-    spec.validate()?;
-    let (map, certificate) = spec.fit_certified(engine, &without_targets(rows)?)?;
-    Ok(Model::of_map(engine, map, certificate))
+/// The model of a map that is fitted to rows, and what else comes of it.
+fn fitted<R>(
+    engine: &Engine,
+    learnt: Learnt<'_>,
+    fit: impl FnOnce(&dyn Source) -> bochner::Result<(bochner::Map, Certificate, R)>,
+) -> bochner::Result<(Model, R)> {
+    match learnt {
+        Learnt::Array { rows, .. } => {
+            let (map, certificate, more) = fit(&without_targets(rows)?)?;
+            Ok((Model::of_map(engine, map, certificate), more))
+        }
+        Learnt::Table { frame, inputs, remarks } => {
+            let (rows, columns) = table_rows(engine, frame, inputs, &remarks)?;
+            let (map, certificate, more) = fit(&rows).map_err(|error| columns.in_words(error))?;
+            Ok((Model::of_map(engine, map, certificate).with_names(columns, "")?, more))
+        }
+    }
 }
 
 /// Rows alone as a source.

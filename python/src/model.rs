@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::{Columns, Form, Metric};
+use bochner::encode::{Columns, Encoding, Form, Input, Inputs, Metric, NumberEncoding, TableRows};
 use bochner::json::Json;
 use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
 use bochner::{
-    AnyRows, Arrays, Auto, Certificate, Engine, ExactRidge, ExactSvm, Head, LabelKind, Labels, Lambda,
-    Matrix, Method, Model as Inner, OwnedRows, Rows, Scalar, Shape, Target, Uncertainty,
+    AnyRows, Arrays, Auto, Certificate, Csr, Engine, Event, ExactRidge, ExactSvm, Head, Kernel, KernelChoice,
+    LabelKind, Labels, Lambda, Matrix, Method, Model as Inner, OwnedRows, Rows, Scalar, Shape, Source,
+    Target, Uncertainty,
 };
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -19,10 +20,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::to_python;
+use crate::frame::{Frame, Given, Held};
 use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::map::csr_parts;
-use crate::rows::{AnyTable, array, view};
+use crate::rows::{array, view};
 
 /// Objective, bound or none, steps, why no more, σ or none.
 type Minimised = (f64, Option<f64>, usize, &'static str, Option<f64>);
@@ -55,7 +57,7 @@ impl Model {
     ))]
     fn fit(
         py: Python<'_>,
-        rows: AnyTable<'_>,
+        rows: Given<'_>,
         targets: PyReadonlyArray2<'_, f64>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         labels: Option<(String, Vec<String>)>,
@@ -96,21 +98,23 @@ impl Model {
             solver: solver.parse().map_err(to_python)?,
             metric: metric.parse().map_err(to_python)?,
         };
-        let auto = match &columns {
-            Some(names) => auto.bind(names).map_err(to_python)?,
-            None => auto,
+        let given = if let KernelChoice::Given(kernel) = &auto.kernel { Some(kernel) } else { None };
+        let learnt = Learnt::of(py, &rows, columns, given, weights.as_ref(), seed)?;
+        let bound = match &learnt {
+            Learnt::Array { names: None, .. } => auto.clone(),
+            Learnt::Array { names: Some(names), .. } => auto.bind(names).map_err(to_python)?,
+            Learnt::Table { frame, .. } => Auto {
+                kernel: learnt.kernel().cloned().map_or_else(|| auto.kernel.clone(), KernelChoice::Given),
+                precision: Some(frame.precision()),
+                ..auto.clone()
+            },
         };
-        let names = columns.map(|names| (names, target));
-        learn(
-            py,
-            &rows,
-            &targets,
-            weights.as_ref(),
-            labels,
-            names,
-            Job::new(threads, verbose),
-            |engine, source| auto.fit_from(engine, source, start.as_ref()),
-        )
+        let is_table = matches!(learnt, Learnt::Table { .. });
+        let job = Job::new(threads, verbose);
+        learn(py, learnt, &targets, weights.as_ref(), labels, target, job, |engine, source| {
+            let model = bound.fit_from(engine, source, start.as_ref())?;
+            Ok(if is_table { model.planned_as(&auto.kernel) } else { model })
+        })
     }
 
     /// What a fit to rows of some shape will take on this machine, as JSON and as a table.
@@ -172,7 +176,7 @@ impl Model {
     ))]
     fn fit_exact(
         py: Python<'_>,
-        rows: AnyTable<'_>,
+        rows: Given<'_>,
         targets: PyReadonlyArray2<'_, f64>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         labels: (String, Vec<String>),
@@ -185,19 +189,12 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let kernel = kernel_of(kernel, columns.as_deref())?;
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, weights.as_ref(), 0)?;
         let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
-        let names = columns.map(|names| (names, target));
-        learn(
-            py,
-            &rows,
-            &targets,
-            weights.as_ref(),
-            Some(labels),
-            names,
-            Job::new(threads, verbose),
-            |engine, source| svm.fit(engine, source),
-        )
+        let job = Job::new(threads, verbose);
+        learn(py, learnt, &targets, weights.as_ref(), Some(labels), target, job, |engine, source| {
+            svm.fit(engine, source)
+        })
     }
 
     /// Fits kernel ridge regression with the exact kernel; `regularization` is λ, or none for one by cross-validation.
@@ -207,7 +204,7 @@ impl Model {
     ))]
     fn fit_exact_ridge(
         py: Python<'_>,
-        rows: AnyTable<'_>,
+        rows: Given<'_>,
         targets: PyReadonlyArray2<'_, f64>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         kernel: &str,
@@ -219,20 +216,13 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let kernel = kernel_of(kernel, columns.as_deref())?;
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, weights.as_ref(), 0)?;
         let lambda = regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value });
         let ridge = ExactRidge { kernel, lambda, intercept };
-        let names = columns.map(|names| (names, target));
-        learn(
-            py,
-            &rows,
-            &targets,
-            weights.as_ref(),
-            None,
-            names,
-            Job::new(threads, verbose),
-            |engine, source| ridge.fit(engine, source),
-        )
+        let job = Job::new(threads, verbose);
+        learn(py, learnt, &targets, weights.as_ref(), None, target, job, |engine, source| {
+            ridge.fit(engine, source)
+        })
     }
 
     /// "largest" or "votes"; none but for classes.
@@ -261,7 +251,7 @@ impl Model {
     fn outputs_of<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         array(py, self.outputs(py, &rows, threads)?)
@@ -271,7 +261,7 @@ impl Model {
     fn decide<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         array(py, self.inner.scores(&self.outputs(py, &rows, threads)?))
@@ -281,7 +271,7 @@ impl Model {
     fn classify<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let outputs = self.outputs(py, &rows, threads)?;
@@ -290,22 +280,37 @@ impl Model {
     }
 
     /// Rows as the kernel compares them, in their own precision: an array, or row ends, columns and values where zeros are not stored.
-    fn encode<'py>(
-        &self,
-        py: Python<'py>,
-        rows: AnyTable<'py>,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match rows.rows()? {
-            AnyRows::F32(rows) => self.encoded(py, &rows, threads),
-            AnyRows::F64(rows) => self.encoded(py, &rows, threads),
+    fn encode<'py>(&self, py: Python<'py>, rows: Given<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
+        match rows.held()? {
+            Held::Frame(frame) => self.encoded_frame(py, frame, threads),
+            Held::Rows(AnyRows::F32(rows)) => self.encoded(py, &rows, threads),
+            Held::Rows(AnyRows::F64(rows)) => self.encoded(py, &rows, threads),
         }
     }
 
-    /// Columns of the rows.
+    /// Columns of the rows, as they are given.
     #[getter]
     fn input_dim(&self) -> usize {
-        self.inner.encoder().columns().count()
+        let columns = self.inner.encoder().columns();
+        sources(columns).map_or(columns.count(), |names| names.len())
+    }
+
+    /// What is given, as a model reads it: the columns that it was fitted to, wherever they stand.
+    fn frame(&self, py: Python<'_>, frame: &Bound<'_, PyAny>, threads: usize) -> PyResult<Frame> {
+        Frame::read_for(py, frame, self.inner.encoder().columns(), threads)
+    }
+
+    /// Whether rows are read as tables: by the names of their columns, in which cells may be missing.
+    #[getter]
+    fn reads_tables(&self) -> bool {
+        reads_tables(self.inner.encoder().columns())
+    }
+
+    /// What stands for a missing number in each column of arrays; none where rows are not centred.
+    #[getter]
+    fn means(&self) -> Option<Vec<f64>> {
+        let shift = self.inner.encoder().scaling()?.shift();
+        (shift.len() == self.inner.encoder().columns().count()).then(|| shift.to_vec())
     }
 
     /// Columns of encoded rows: those, and what a metric adds.
@@ -477,13 +482,16 @@ impl Model {
     fn deviations<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = rows.rows()?;
+        let rows = rows.held()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            AnyRows::F32(rows) => self.inner.deviation(engine, rows),
-            AnyRows::F64(rows) => self.inner.deviation(engine, rows),
+            Held::Frame(frame) => {
+                frame.stacked(engine, |block, infos| self.inner.deviation_table(engine, block, infos))
+            }
+            Held::Rows(AnyRows::F32(rows)) => self.inner.deviation(engine, rows),
+            Held::Rows(AnyRows::F64(rows)) => self.inner.deviation(engine, rows),
         })?;
         array(py, found)
     }
@@ -492,23 +500,40 @@ impl Model {
     fn intervals<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         coverage: f64,
         threads: usize,
     ) -> PyResult<Ends<'py>> {
-        let rows = rows.rows()?;
+        let rows = rows.held()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            AnyRows::F32(rows) => self.inner.intervals(engine, rows, coverage),
-            AnyRows::F64(rows) => self.inner.intervals(engine, rows, coverage),
+            Held::Frame(frame) => {
+                // Of one pass: where they begin, and beside that where they end.
+                let ends = frame.stacked(engine, |block, infos| {
+                    let found = self.inner.intervals_table(engine, block, infos, coverage)?;
+                    let outputs = found.lower.columns();
+                    Ok(Matrix::from_fn(found.lower.rows(), 2 * outputs, |i, o| {
+                        if o < outputs { found.lower.row(i)[o] } else { found.upper.row(i)[o - outputs] }
+                    }))
+                })?;
+                let outputs = ends.columns() / 2;
+                let part = |from: usize| Matrix::from_fn(ends.rows(), outputs, |i, o| ends.row(i)[from + o]);
+                Ok((part(0), part(outputs)))
+            }
+            Held::Rows(AnyRows::F32(rows)) => {
+                self.inner.intervals(engine, rows, coverage).map(|found| (found.lower, found.upper))
+            }
+            Held::Rows(AnyRows::F64(rows)) => {
+                self.inner.intervals(engine, rows, coverage).map(|found| (found.lower, found.upper))
+            }
         })?;
-        Ok((array(py, found.lower)?, array(py, found.upper)?))
+        Ok((array(py, found.0)?, array(py, found.1)?))
     }
 
     /// For each row and class, whether it is in the set.
     fn sets<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         coverage: f64,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<bool>>> {
@@ -524,7 +549,7 @@ impl Model {
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
-        rows: AnyTable<'py>,
+        rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let outputs = self.outputs(py, &rows, threads)?;
@@ -575,13 +600,10 @@ impl Model {
         }
     }
 
-    /// Names of the columns, if they have any.
+    /// Names of the columns that are given, each once, if they have any.
     #[getter]
     fn columns(&self) -> Option<Vec<String>> {
-        match self.inner.encoder().columns() {
-            Columns::Named { names } => Some(names.clone()),
-            Columns::Unnamed { .. } | Columns::Sparse { .. } | Columns::Texts { .. } => None,
-        }
+        sources(self.inner.encoder().columns())
     }
 
     /// Name of the target; empty if it has none.
@@ -639,20 +661,45 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let job = Job::for_rows(threads, rows.count());
-        match job.run(py, |engine| self.inner.encode(engine, rows))? {
-            OwnedRows::Dense(rows) => {
-                let shape = [rows.rows(), rows.columns()];
-                Ok(PyArray1::from_vec(py, rows.into_vec()).reshape(shape)?.into_any())
-            }
-            OwnedRows::Sparse(rows) => Ok(csr_parts(py, rows)?.into_any()),
-        }
+        owned(py, job.run(py, |engine| self.inner.encode(engine, rows))?)
     }
 
-    fn outputs(&self, py: Python<'_>, rows: &AnyTable<'_>, threads: usize) -> PyResult<Matrix<f64>> {
-        let rows = rows.rows()?;
+    /// As `encode`, block by block.
+    fn encoded_frame<'py>(
+        &self,
+        py: Python<'py>,
+        frame: &Frame,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rows = frame.tables().rows();
+        let width = self.inner.encoder().width();
+        let encoded = Job::for_rows(threads, rows).run(py, |engine| {
+            let (mut dense, mut sparse) = (Vec::new(), Csr::empty(width));
+            frame.each_block(engine, self.inner.encoder().columns(), |rows, _| {
+                match self.inner.encode(engine, &rows.view())? {
+                    OwnedRows::Dense(rows) => dense.extend_from_slice(rows.as_slice()),
+                    OwnedRows::Sparse(rows) => sparse.append(&rows),
+                }
+                Ok(())
+            })?;
+            let is_sparse = sparse.view().rows() > 0;
+            Ok(if is_sparse {
+                OwnedRows::Sparse(sparse)
+            } else {
+                OwnedRows::Dense(Matrix::new(rows, width, dense)?)
+            })
+        })?;
+        owned(py, encoded)
+    }
+
+    fn outputs(&self, py: Python<'_>, rows: &Given<'_>, threads: usize) -> PyResult<Matrix<f64>> {
+        let rows = rows.held()?;
         Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            AnyRows::F32(rows) => self.inner.decide(engine, rows),
-            AnyRows::F64(rows) => self.inner.decide(engine, rows),
+            Held::Frame(frame) => {
+                frame.stacked(engine, |block, infos| self.inner.decide_table(engine, block, infos))
+            }
+            Held::Rows(AnyRows::F32(rows)) => self.inner.decide(engine, rows),
+            Held::Rows(AnyRows::F64(rows)) => self.inner.decide(engine, rows),
         })
     }
 }
@@ -671,29 +718,134 @@ fn unprintable(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Fits a learner to arrays of Python's and gives the columns their names.
+/// An array, or row ends, columns and values where zeros are not stored.
+fn owned<T: Scalar + Element>(py: Python<'_>, rows: OwnedRows<T>) -> PyResult<Bound<'_, PyAny>> {
+    match rows {
+        OwnedRows::Dense(rows) => {
+            let shape = [rows.rows(), rows.columns()];
+            Ok(PyArray1::from_vec(py, rows.into_vec()).reshape(shape)?.into_any())
+        }
+        OwnedRows::Sparse(rows) => Ok(csr_parts(py, rows)?.into_any()),
+    }
+}
+
+/// Names of the columns of a table that are looked at, each once; none for columns without names.
+pub(crate) fn sources(columns: &Columns) -> Option<Vec<String>> {
+    let Columns::Named { inputs } = columns else { return None };
+    let mut names: Vec<String> = Vec::new();
+    for Input { name, .. } in inputs {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Some(names)
+}
+
+/// Whether columns are more than numbers as they are, none of which may be missing.
+pub(crate) fn reads_tables(columns: &Columns) -> bool {
+    let is_plain = |input: &Input| input.encoding == Encoding::Number(NumberEncoding::default());
+    !columns.inputs().iter().all(is_plain)
+}
+
+/// What is learnt from.
+pub(crate) enum Learnt<'a> {
+    /// An array, and the names of its columns, if they have any.
+    Array { rows: AnyRows<'a>, names: Option<Vec<String>> },
+    /// A table, what its columns become, and what should be said of them.
+    Table { frame: &'a Frame, inputs: Inputs, remarks: Vec<String> },
+}
+
+impl<'a> Learnt<'a> {
+    /// For a kernel, where one was given.
+    fn of(
+        py: Python<'_>,
+        rows: &'a Given<'_>,
+        names: Option<Vec<String>>,
+        kernel: Option<&Kernel>,
+        weights: Option<&PyReadonlyArray1<'_, f64>>,
+        seed: u64,
+    ) -> PyResult<Learnt<'a>> {
+        let frame = match rows.held()? {
+            Held::Frame(frame) => frame,
+            Held::Rows(rows) => return Ok(Learnt::Array { rows, names }),
+        };
+        let weights = weights.map(|weights| weights.as_slice()).transpose()?;
+        py.detach(|| {
+            let inputs = frame.inputs(kernel, weights, seed).map_err(to_python)?;
+            let remarks = frame.remarks(kernel, &inputs);
+            Ok(Learnt::Table { frame, inputs, remarks })
+        })
+    }
+
+    /// With a kernel, which becomes one of rows.
+    pub(crate) fn with_kernel(
+        py: Python<'_>,
+        rows: &'a Given<'_>,
+        names: Option<Vec<String>>,
+        kernel: &str,
+        weights: Option<&PyReadonlyArray1<'_, f64>>,
+        seed: u64,
+    ) -> PyResult<(Kernel, Learnt<'a>)> {
+        if let Given::Rows(_) = rows {
+            let kernel = kernel_of(kernel, names.as_deref())?;
+            return Ok((kernel, Learnt::of(py, rows, names, None, weights, seed)?));
+        }
+        let kernel = kernel_of(kernel, None)?;
+        let learnt = Learnt::of(py, rows, names, Some(&kernel), weights, seed)?;
+        let placed = learnt.kernel().cloned().unwrap_or(kernel);
+        Ok((placed, learnt))
+    }
+
+    /// The kernel of the rows of a table, where one was given.
+    fn kernel(&self) -> Option<&Kernel> {
+        if let Learnt::Table { inputs, .. } = self { inputs.kernel.as_ref() } else { None }
+    }
+}
+
+/// The rows of a frame without targets, and what their columns become; says what should be said of them.
+pub(crate) fn table_rows<'a>(
+    engine: &'a Engine,
+    frame: &'a Frame,
+    inputs: Inputs,
+    remarks: &[String],
+) -> bochner::Result<(TableRows<'a>, Columns)> {
+    remarks.iter().try_for_each(|text| engine.tell(&Event::Warning { text }))?;
+    let columns = inputs.columns.fit(engine, frame.tables())?;
+    Ok((TableRows::without_target(engine, frame.tables(), columns.clone())?, columns))
+}
+
+/// Fits a learner to arrays or a table of Python's and gives the columns their names.
 fn learn(
     py: Python<'_>,
-    rows: &AnyTable<'_>,
+    learnt: Learnt<'_>,
     targets: &PyReadonlyArray2<'_, f64>,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
     labels: Option<(String, Vec<String>)>,
-    names: Option<(Vec<String>, &str)>,
+    target: &str,
     job: Job,
-    fit: impl FnOnce(&Engine, &Arrays<'_>) -> bochner::Result<Inner> + Send,
+    fit: impl FnOnce(&Engine, &dyn Source) -> bochner::Result<Inner> + Send,
 ) -> PyResult<Model> {
     let meaning = match labels {
         Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
         None => Target::Numbers { outputs: targets.shape()[1] },
     };
     let weights = weights.map(|weights| weights.as_slice()).transpose()?;
-    let source = Arrays::new(rows.rows()?, view(targets)?, weights, meaning).map_err(to_python)?;
-    let inner = job.run(py, |engine| fit(engine, &source))?;
-    match names {
-        Some((names, target)) => inner.with_names(Columns::Named { names }, target).map_err(to_python),
-        None => Ok(inner),
-    }
-    .map(|inner| Model { inner })
+    let targets = view(targets)?;
+    let fitted = move |engine: &Engine| match learnt {
+        Learnt::Table { frame, inputs, remarks } => {
+            let (rows, columns) = table_rows(engine, frame, inputs, &remarks)?;
+            let model = fit(engine, &rows.beside(targets, weights, meaning)?);
+            model.map_err(|error| columns.in_words(error))?.with_names(columns, target)
+        }
+        Learnt::Array { rows, names } => {
+            let model = fit(engine, &Arrays::new(rows, targets, weights, meaning)?)?;
+            match names {
+                Some(names) => model.with_names(Columns::numbers(names), target),
+                None => Ok(model),
+            }
+        }
+    };
+    Ok(Model { inner: job.run(py, fitted)? })
 }
 
 fn label_kind(name: &str) -> PyResult<LabelKind> {
