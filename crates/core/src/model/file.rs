@@ -60,6 +60,9 @@ struct Meta {
     outputs: usize,
     columns: ColumnsMeta,
     target: String,
+    /// Columns that identify rows. From format 2 on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ids: Vec<String>,
     head: HeadMeta,
     scaled: bool,
     shifted: bool,
@@ -261,6 +264,7 @@ impl Model {
             outputs: self.intercept.len(),
             columns,
             target: self.target.clone(),
+            ids: self.ids.clone(),
             head,
             scaled: self.encoder.scaling().is_some(),
             shifted: self.encoder.scaling().is_some_and(|s| !s.shift().is_empty()),
@@ -375,7 +379,9 @@ fn read_meta(json: &str) -> Result<Meta> {
         None => return Err(metadata("no format number".to_owned())),
     }
     let meta: Meta = serde_json::from_value(value).map_err(|error| metadata(error.to_string()))?;
-    let is_later = meta.precision.is_some() || matches!(meta.columns, ColumnsMeta::Encoded { .. });
+    let is_later = meta.precision.is_some()
+        || !meta.ids.is_empty()
+        || matches!(meta.columns, ColumnsMeta::Encoded { .. });
     if meta.format == 1 && is_later {
         return Err(metadata("columns or a precision that format 1 does not have".to_owned()));
     }

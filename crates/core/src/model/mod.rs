@@ -185,6 +185,8 @@ pub struct Model {
     encoder: Encoder,
     /// Name of the target column; empty where it has none.
     target: String,
+    /// Names of the columns that identify rows.
+    ids: Vec<String>,
     map: Map,
     /// Outputs × features.
     coefficients: Matrix<f64>,
@@ -226,6 +228,7 @@ impl Model {
         Model {
             encoder,
             target,
+            ids: Vec::new(),
             map,
             coefficients,
             intercept,
@@ -297,6 +300,16 @@ impl Model {
     /// From columns to rows.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
+    }
+
+    /// The same model with names of columns that identify rows.
+    pub fn with_ids(self, ids: Vec<String>) -> Model {
+        Model { ids, ..self }
+    }
+
+    /// The columns that identify rows: nothing was learned from them, and they are copied to predictions.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
     }
 
     /// The name of the target; empty if it has none.

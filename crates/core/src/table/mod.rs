@@ -6,6 +6,7 @@
 pub mod date;
 pub mod distinct;
 pub mod infer;
+pub mod leakage;
 mod memory;
 pub mod number;
 pub mod sample;

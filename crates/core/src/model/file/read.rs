@@ -65,11 +65,12 @@ impl<'a> File<'a> {
         let intercept = self.numbers("intercept", &[meta.outputs])?;
         let posterior = self.posterior(&meta)?;
         let held_out = self.held_out(&meta)?;
-        let Meta { target, training, calibration, certificate, version, instruction_set, .. } = meta;
+        let Meta { target, ids, training, calibration, certificate, version, instruction_set, .. } = meta;
         let provenance = Provenance { version, instruction_set };
         Ok(Model {
             encoder,
             target,
+            ids,
             map,
             coefficients,
             intercept,
