@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use bochner::encode::{ColumnScaling, Declared, Precision, Task};
 use bochner::table::ColumnKind;
 use bochner::{Choice, Kernel, KernelChoice, Loss, MetricChoice, Nonzeros, Solver};
-use bochner_io::{FeatureFormat, Format};
+use bochner_io::{Encoding, FeatureFormat, Format};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression, classification and support vector machines to CSV, LIBSVM and NPY files (.gz too) with randomized features, and says how far the model is from the exact kernel's.
+/// Fits kernel ridge regression, classification and support vector machines to tables as they are (CSV, Parquet, Arrow, JSON lines, LIBSVM, NPY), with randomized features, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -63,9 +63,12 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// Format of the data: csv, libsvm or npy [default: by the file's name]
+    /// Format of the data: csv, parquet, arrow, json, libsvm or npy [default: found by the file's content]
     #[arg(long, value_name = "NAME", value_parser = value::format)]
     pub(crate) format: Option<Format>,
+    /// Encoding of the text, such as latin1 or utf-16le [default: utf-8, or utf-16 where the first bytes say so]
+    #[arg(long, value_name = "NAME", value_parser = value::encoding)]
+    pub(crate) encoding: Option<Encoding>,
     /// What separates the fields of a CSV file: one character, or tab [default: found in the first lines]
     #[arg(long, value_name = "CHAR", value_parser = value::delimiter)]
     pub(crate) delimiter: Option<u8>,
@@ -78,6 +81,9 @@ pub(crate) struct ReadArgs {
     /// Stop at a cell that is not what its column holds, instead of taking it as missing
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Folder for what comes through a pipe and is read more than once: an unnamed file, gone at the end [default: the system's]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) tmp_dir: Option<PathBuf>,
 }
 
 /// How a command runs.
@@ -127,8 +133,9 @@ pub(crate) struct DoubtArgs {
 /// What is learnt from a file, and how.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct LearnArgs {
-    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
-    pub(crate) data: PathBuf,
+    /// The data: files, folders or patterns such as 'sales/*.csv', all with the same columns; - for standard input
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<PathBuf>,
     /// The column to predict: "target", the label, for LIBSVM files; x0, x1, … for NPY files, or another .npy file with the targets
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
@@ -138,6 +145,12 @@ pub(crate) struct LearnArgs {
     /// What a column holds, such as zip=category: number, boolean, category, date or text; may be repeated [default: found by reading the file]
     #[arg(long, value_name = "COLUMN=KIND", value_parser = value::kind)]
     pub(crate) kind: Vec<(String, ColumnKind)>,
+    /// What columns hold and what they are for, as summary -o writes it and a person has edited it; what is typed here counts more
+    #[arg(long, value_name = "SCHEMA.toml")]
+    pub(crate) schema: Option<PathBuf>,
+    /// A column that names the rows: not learned from, and copied to the predictions; may be repeated
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) id: Vec<String>,
     /// A column that says how much each row counts
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
@@ -211,9 +224,9 @@ pub(crate) struct LearnArgs {
 pub(crate) struct FitArgs {
     #[command(flatten)]
     pub(crate) learn: LearnArgs,
-    /// Where to write the model
+    /// Where to write the model [default: the name of the data with .bochner, in this folder]
     #[arg(long, short, value_name = "MODEL")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
     /// Write a page with figures of the model: columns that matter, directions of a learnt metric, the choice of λ
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
@@ -224,8 +237,9 @@ pub(crate) struct FitArgs {
 
 const FIT_EXAMPLES: &str = "\
 Examples:
-  bochner fit houses.csv --target price -o houses.bochner
-  bochner fit houses.csv --target price --ignore id --features 4096 -o houses.bochner
+  bochner fit houses.csv --target price
+  bochner fit 'sales/*.parquet' --target amount --id order --group customer -o sales.bochner
+  bochner fit houses.csv --target price --kind zip=category --ignore 'note*' --features 4096 -o houses.bochner
   bochner fit houses.csv --target price --held-out 0.1 --deviation -o houses.bochner
   bochner fit cover.csv --target cover --kernel 'laplace(scale=10)' --map binning --loss hinge -o cover.bochner
   bochner fit rows.npy --target labels.npy --kernel 'gaussian(sigma=4)' -o labels.bochner
@@ -239,12 +253,13 @@ Examples:
 pub(crate) struct PredictArgs {
     /// A model that `bochner fit` wrote
     pub(crate) model: PathBuf,
-    /// The data; columns are found by name, others are ignored
-    pub(crate) data: PathBuf,
+    /// The data, - for standard input; columns are found by name, others are ignored
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<PathBuf>,
     /// Where to write the predictions [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// A column to copy to the predictions, in front of them; may be repeated
+    /// A column to copy to the predictions, in front of them; may be repeated [default: those that the model was fitted with --id]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Vec<String>,
     /// For classes: also one column of scores for each class; the largest decides
@@ -270,8 +285,9 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     /// A model that `bochner fit` wrote
     pub(crate) model: PathBuf,
-    /// The data, with the target
-    pub(crate) data: PathBuf,
+    /// The data, with the target; - for standard input
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<PathBuf>,
     /// The column with the truth, or an .npy file with it [default: the column the model was fitted to]
     #[arg(long, short, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
@@ -288,8 +304,9 @@ pub(crate) struct EvaluateArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = TRANSFORM_EXAMPLES)]
 pub(crate) struct TransformArgs {
-    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
-    pub(crate) data: PathBuf,
+    /// The data: files, folders or patterns such as 'sales/*.csv', all with the same columns; - for standard input
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<PathBuf>,
     /// Where to write the features [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -353,8 +370,18 @@ Inner products of features are close to the kernel of the rows; stderr says how 
 /// Show the columns of a data file: what they hold, their range, what is missing
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SummaryArgs {
-    /// The data: .csv, .tsv, .libsvm, .svm, .svmlight or .npy, with or without .gz
-    pub(crate) file: PathBuf,
+    /// The data: files, folders or patterns such as 'sales/*.csv', all with the same columns; - for standard input
+    #[arg(required = true, value_name = "DATA")]
+    pub(crate) data: Vec<PathBuf>,
+    /// The column that is to be predicted: columns that tell it by themselves are pointed at
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Write what the columns hold and what they are for, to be edited and given to fit --schema
+    #[arg(long, short, value_name = "SCHEMA.toml")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write a page with all columns
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// What a column holds, such as zip=category: number, boolean, category, date or text; may be repeated [default: found by reading the file]
     #[arg(long, value_name = "COLUMN=KIND", value_parser = value::kind)]
     pub(crate) kind: Vec<(String, ColumnKind)>,

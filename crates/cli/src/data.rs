@@ -1,27 +1,44 @@
 //! Data files as commands want them: which column is what, and what is said of cells that are something else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use bochner::encode::Columns;
+use bochner::encode::{ColumnProfile, Columns, TableProfile};
+use bochner::table::leakage::{self, SampleTargets};
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
-use bochner::{EngineSpec, Error, Kernel, Model};
-use bochner_io::Options;
+use bochner::{EngineSpec, Error, Kernel, Labels, Model};
+use bochner_io::{Files, Options};
 
 use crate::args::ReadArgs;
 use crate::cached::Cached;
 use crate::exit::Failure;
 use crate::progress::Progress;
+use crate::schema::Roles;
 use crate::text;
 
+/// The files that are meant, what they are called together, and what was typed about reading them. What can be read only
+/// once is kept in an unnamed file.
+pub(crate) fn find(paths: &[PathBuf], read: &ReadArgs) -> Result<(PathBuf, Options), Failure> {
+    let options = options(read);
+    let folder = read.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
+    let files = Files::find(paths, Some(&folder))?;
+    Ok((files.name().to_owned(), Options { files: Some(files), ..options }))
+}
+
 /// What was typed about reading.
-pub(crate) fn options(read: &ReadArgs) -> Options {
+fn options(read: &ReadArgs) -> Options {
     let header = match (read.header, read.no_header) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,
     };
-    let ReadArgs { format, delimiter, strict, .. } = *read;
-    Options { format, delimiter, header, strict, ..Options::default() }
+    let ReadArgs { format, encoding, delimiter, strict, ref tmp_dir, .. } = *read;
+    Options { format, encoding, delimiter, header, strict, temporary: tmp_dir.clone(), ..Options::default() }
+}
+
+/// The paths of the files that are read, those of targets too.
+pub(crate) fn inputs(options: &Options) -> Vec<&Path> {
+    let files = options.files.iter().flat_map(Files::paths);
+    files.chain(options.targets.as_deref()).collect()
 }
 
 /// The name of the target's column: a target named like an array is a file of its own, whose column stands beside the others.
@@ -39,21 +56,15 @@ pub(crate) fn target_column(target: Option<String>, options: &mut Options) -> Op
     }
 }
 
-/// What is learnt from.
+/// What is learned from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// Columns not to learn from: names, patterns, or some of either with commas between them.
-    pub(crate) ignored: &'a [String],
-    /// What columns hold, where that was said.
-    pub(crate) kinds: &'a [(String, ColumnKind)],
+    /// What was said of the columns.
+    pub(crate) roles: &'a Roles,
     /// Columns that are texts.
     pub(crate) texts: &'a [String],
     /// The columns that the kernel looks at, where it names all of them: others are not looked at.
     pub(crate) named: Option<&'a [String]>,
-    /// The column of weights.
-    pub(crate) weight: Option<&'a str>,
-    /// The column of groups.
-    pub(crate) group: Option<&'a str>,
 }
 
 /// A file that was looked at.
@@ -68,11 +79,10 @@ pub(crate) struct Opened {
 pub(crate) fn open_to_learn(
     path: &Path,
     options: &mut Options,
-    target: Option<&str>,
     wanted: Wanted<'_>,
 ) -> Result<(Opened, String), Failure> {
     let columns = columns_of(path, options)?;
-    let target = match target {
+    let target = match wanted.roles.target.as_deref() {
         Some(target) => target,
         None if is_sparse(&columns) => LABEL,
         None => return Err(no_target(path, &columns)),
@@ -84,13 +94,12 @@ pub(crate) fn open_to_learn(
 pub(crate) fn open_to_map(
     path: &Path,
     options: &mut Options,
-    target: Option<&str>,
     keeps_label: bool,
     wanted: Wanted<'_>,
 ) -> Result<(Opened, Option<String>), Failure> {
     let columns = columns_of(path, options)?;
     let label = (keeps_label && is_sparse(&columns)).then_some(LABEL);
-    let target = target.or(label);
+    let target = wanted.roles.target.as_deref().or(label);
     Ok((open_chosen(&columns, path, options, target, wanted)?, target.map(str::to_owned)))
 }
 
@@ -98,6 +107,13 @@ pub(crate) fn open_to_map(
 fn columns_of(path: &Path, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
     let options = Options { infer: false, ..options.clone() };
     Ok(bochner_io::open(path, &options)?.columns().to_vec())
+}
+
+/// Those of some columns that a file has.
+pub(crate) fn present(path: &Path, options: &Options, names: &[String]) -> Result<Vec<String>, Failure> {
+    let columns = columns_of(path, options)?;
+    let is_there = |name: &&String| columns.iter().any(|column| column.name == **name);
+    Ok(names.iter().filter(is_there).cloned().collect())
 }
 
 /// The name of the label of a LIBSVM file.
@@ -116,15 +132,17 @@ fn open_chosen(
     target: Option<&str>,
     wanted: Wanted<'_>,
 ) -> Result<Opened, Failure> {
-    let Wanted { kinds, texts, named, weight, group, .. } = wanted;
-    let ignored = ignored(columns, wanted.ignored).map_err(Failure::about(path))?;
+    let Wanted { roles: Roles { weight, group, ids, kinds, .. }, texts, named } = wanted;
+    let (weight, group) = (weight.as_deref(), group.as_deref());
+    let ignored = ignored(columns, &wanted.roles.ignored).map_err(Failure::about(path))?;
     let said = kinds.iter().map(|(name, _)| name);
-    // What a column is for, if it is not learnt from.
+    // What a column is for, if it is not learned from.
     let roles = [(target, "the target"), (weight, "the weight"), (group, "the group")];
     let roles: Vec<(&str, &str)> = roles.into_iter().filter_map(|(name, role)| Some((name?, role))).collect();
     let has_role = |name: &str| roles.iter().any(|(column, _)| *column == name);
     let in_a_role = roles.iter().map(|(name, _)| *name);
-    for name in ignored.iter().chain(texts).chain(said).map(String::as_str).chain(in_a_role) {
+    let names = ignored.iter().chain(ids).chain(texts).chain(said).map(String::as_str);
+    for name in names.chain(in_a_role) {
         let found = position(columns, name).map_err(Failure::about(path))?;
         if let ColumnKind::Sparse { .. } = columns[found].kind {
             return Err(Failure::Usage(format!("\"{name}\" is all there is to learn from in a LIBSVM file")));
@@ -147,6 +165,9 @@ fn open_chosen(
     if let Some(name) = texts.iter().find(|name| ignored.contains(name)) {
         return both(name, "ignored", "a text to learn from");
     }
+    if let Some(name) = texts.iter().find(|name| ids.contains(name)) {
+        return both(name, "an id", "a text to learn from");
+    }
     if is_sparse(columns) {
         return Ok(Opened {
             tables: Cached::new(bochner_io::open(path, options)?, &ignored),
@@ -154,6 +175,10 @@ fn open_chosen(
         });
     }
     let mut left_out = ignored;
+    // A group may name the rows, too.
+    left_out.extend(ids.iter().filter(|name| !has_role(name)).cloned());
+    left_out.sort();
+    left_out.dedup();
     if let Some(named) = named {
         for name in named {
             position(columns, name).map_err(Failure::about(path))?;
@@ -163,10 +188,11 @@ fn open_chosen(
         let unused: Vec<String> = names.filter(is_unused).cloned().collect();
         left_out.extend(unused);
     }
-    options.kinds = kinds.iter().map(|(name, kind)| (name.clone(), CellFormat::from(*kind))).collect();
+    options.kinds.clone_from(kinds);
     options.kinds.extend(weight.map(|name| (name.to_owned(), CellFormat::from(ColumnKind::Number))));
-    *options = std::mem::take(options)
-        .with_texts(left_out.iter().chain(texts).map(String::as_str).chain(target).chain(group));
+    options.ignored.clone_from(&left_out);
+    *options =
+        std::mem::take(options).with_texts(texts.iter().map(String::as_str).chain(target).chain(group));
     let source = bochner_io::open(path, options)?;
     let mut notes = source.warnings();
     let identifiers = if named.is_some() { Vec::new() } else { identifiers(source.as_ref()) };
@@ -246,6 +272,55 @@ pub(crate) fn unreadable(source: &dyn TableSource, left_out: &[String]) -> Vec<S
     notes
 }
 
+/// Distances of the quartiles beyond which a number is an outlier.
+const FAR: f64 = 1000.0;
+
+/// What is said of columns with numbers far beyond all others.
+pub(crate) fn outliers(profile: &TableProfile, is_input: impl Fn(&str) -> bool) -> Option<String> {
+    let is_far = |j: usize| -> Option<bool> {
+        let ColumnProfile::Number(number) = &profile.profiles()[j] else { return None };
+        let [low, _, high] = profile.sample().quartiles(j)?;
+        let most = FAR * (high - low);
+        Some(most > 0.0 && (number.max - high > most || low - number.min > most))
+    };
+    let columns = profile.columns().iter().enumerate();
+    let far = columns.filter(|(j, info)| is_input(&info.name) && is_far(*j).unwrap_or(false));
+    let names: Vec<&str> = far.map(|(_, info)| info.name.as_str()).collect();
+    let (column, has) = if names.len() == 1 { ("column", "has") } else { ("columns", "have") };
+    (!names.is_empty()).then(|| {
+        let names = text::list(names.iter().copied(), 4);
+        format!("{column} {names} {has} numbers far beyond all others: --scaling robust squashes them")
+    })
+}
+
+/// The share of the target from which on a column is said to tell it.
+const TELLS: f64 = 0.99;
+
+/// Columns that predict the target by themselves, and which share of it.
+pub(crate) fn leaks(
+    profile: &TableProfile,
+    labels: Option<&Labels>,
+    decimal_comma: bool,
+    is_input: impl Fn(&str) -> bool,
+) -> Vec<(String, f64)> {
+    let index = labels.map(Labels::index);
+    let targets = SampleTargets::of(profile.sample(), index.as_ref(), decimal_comma);
+    let inputs = profile.columns().iter().enumerate().filter(|(_, info)| is_input(&info.name));
+    let shares =
+        inputs.filter_map(|(j, info)| Some((info, leakage::explained(profile.sample(), &targets, j)?)));
+    shares.filter(|(_, share)| *share > TELLS).map(|(info, share)| (info.name.clone(), share)).collect()
+}
+
+/// What is said of one.
+pub(crate) fn leak(name: &str, target: &str, share: f64) -> String {
+    format!(
+        "column \"{}\" alone predicts {} of \"{target}\": --ignore {} if it is not known before \"{target}\" is",
+        text::shortened(name, 40),
+        text::percent_rounded_down(share),
+        quoted(name)
+    )
+}
+
 /// What a cell of this kind is called.
 fn kind_name(kind: ColumnKind) -> &'static str {
     match kind {
@@ -315,11 +390,12 @@ pub(crate) enum Truth<'a> {
     Class(&'a str),
 }
 
-/// Opens a file for a model: the model's columns are what they were in training, wherever they stand; all others are not looked at.
+/// Opens a file for a model: the model's columns are what they were in training, wherever they stand; `ids` are texts; all others are not looked at.
 pub(crate) fn open_for(
     model: &Model,
     path: &Path,
     mut options: Options,
+    ids: &[String],
     truth: Option<Truth<'_>>,
 ) -> Result<Box<dyn TableSource>, Failure> {
     let inputs = model.encoder().columns();
@@ -328,18 +404,24 @@ pub(crate) fn open_for(
     options.ignore_beyond_width = true;
     let columns = columns_of(path, &options)?;
     let find = |name: &str| position(&columns, name).map_err(Failure::about(path));
-    let mut formats = vec![CellFormat::from(ColumnKind::Text); columns.len()];
-    let number = CellFormat::from(ColumnKind::Number);
+    let [number, text] = [ColumnKind::Number, ColumnKind::Text].map(CellFormat::from);
+    // None: not looked at.
+    let mut formats = vec![None; columns.len()];
+    for name in ids {
+        formats[find(name)?] = Some(text);
+    }
     match inputs {
         Columns::Named { inputs } => {
             for input in inputs {
-                formats[find(&input.name)?] = input.encoding.format();
+                formats[find(&input.name)?] = Some(input.encoding.format());
             }
         }
-        Columns::Unnamed { count } => formats.iter_mut().take(*count).for_each(|format| *format = number),
-        Columns::Sparse { name, .. } => formats[find(name)?] = number,
+        Columns::Unnamed { count } => {
+            formats.iter_mut().take(*count).for_each(|format| *format = Some(number));
+        }
+        Columns::Sparse { name, .. } => formats[find(name)?] = Some(number),
     }
-    let mut formats: Vec<Option<CellFormat>> = formats.into_iter().map(Some).collect();
+    let mut inferred = None;
     match truth {
         // Columns without names are the first ones: a target among them would be taken for an input.
         Some(Truth::Number(name) | Truth::Class(name)) if matches!(inputs, Columns::Unnamed { count } if find(name)? < *count && columns.len() > *count) =>
@@ -351,13 +433,20 @@ pub(crate) fn open_for(
             return Err(Failure::Usage(reason));
         }
         // How its numbers are written is found out.
-        Some(Truth::Number(name)) => formats[find(name)?] = None,
-        Some(Truth::Class(name)) => formats[find(name)?] = Some(CellFormat::from(ColumnKind::Text)),
+        Some(Truth::Number(name)) => inferred = Some(find(name)?),
+        Some(Truth::Class(name)) => formats[find(name)?] = Some(text),
         None => {}
     }
     let is_dense = |info: &ColumnInfo| !matches!(info.kind, ColumnKind::Sparse { .. });
-    let known = columns.iter().zip(formats).filter(|(info, _)| is_dense(info));
-    options.kinds = known.filter_map(|(info, format)| Some((info.name.clone(), format?))).collect();
+    for (at, (info, format)) in
+        columns.iter().zip(formats).enumerate().filter(|(_, (info, _))| is_dense(info))
+    {
+        match format {
+            _ if inferred == Some(at) => {}
+            Some(format) => options.kinds.push((info.name.clone(), format)),
+            None => options.ignored.push(info.name.clone()),
+        }
+    }
     let source = bochner_io::open(path, &options)?;
     if let Some(Truth::Number(name)) = truth {
         let at = find(name)?;

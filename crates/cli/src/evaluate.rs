@@ -21,7 +21,7 @@ const SHOWN: usize = 20;
 /// Runs the command.
 pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let model = load(&args.model)?;
-    let mut options = data::options(&args.read);
+    let (data, mut options) = data::find(&args.data, &args.read)?;
     let typed = data::target_column(args.target, &mut options);
     let target = match (&typed, model.target()) {
         (Some(typed), _) => typed.as_str(),
@@ -40,10 +40,10 @@ pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), F
         }
     };
     let progress = Progress::new(&console.messages, args.run.quiet);
-    let tables = data::open_for(&model, &args.data, options, Some(truth));
+    let tables = data::open_for(&model, &data, options, &[], Some(truth));
     let tables = tables.map_err(|failure| own_file(failure, typed.as_deref(), target))?;
     let metrics = measure(&model, &engine(&progress, &args.run), tables.as_ref(), target, &progress);
-    match metrics.map_err(Failure::about(&args.data))? {
+    match metrics.map_err(Failure::about(&data))? {
         Metrics::Classes(summary) if args.json => console.json(&summary),
         Metrics::Numbers(summary) if args.json => console.json(&summary),
         Metrics::Classes(summary) => console.line(&class_text(&summary)),

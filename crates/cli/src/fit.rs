@@ -1,6 +1,6 @@
 //! `bochner fit`: a file → a model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::Task;
@@ -27,7 +27,8 @@ struct Fit {
 /// Runs the command.
 pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let started = Instant::now();
-    let (json, output, report, job) = (args.json, args.output, args.report, Job::check(args.learn)?);
+    let (json, report, job) = (args.json, args.report, Job::check(args.learn)?);
+    let output = args.output.unwrap_or_else(|| named_like(&job.data));
     let progress = Progress::new(&console.messages, job.run.quiet);
     let fit = Fit { job, output, report, started };
     let (model, pass) = fit.fit(&progress)?;
@@ -42,6 +43,14 @@ pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failur
         (false, true) => Ok(()),
         (false, false) => console.line(&report::aligned(&summary.lines(&fit.job.recipe, &model))),
     }
+}
+
+/// In this folder: `houses.bochner` for `data/houses.csv.gz`.
+fn named_like(data: &Path) -> PathBuf {
+    let name = data.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy());
+    let stem = name.split(['.', '*', '?']).next().unwrap_or_default().trim_end_matches(['-', '_']);
+    let stem = if stem.is_empty() || data.as_os_str() == "standard input" { "model" } else { stem };
+    PathBuf::from(format!("{stem}.bochner"))
 }
 
 impl Fit {
@@ -62,7 +71,7 @@ impl Fit {
             // The pass over the target is part of the time that was given.
             let budget = auto.budget.map(|budget| (budget - self.started.elapsed().as_secs_f64()).max(1e-3));
             let model = Auto { budget, ..auto.clone() }.fit_table(&engine, rows)?;
-            Ok(model.planned_as(&self.job.recipe.auto.kernel))
+            Ok(model.planned_as(&self.job.recipe.auto.kernel).with_ids(self.job.roles.ids.clone()))
         })?;
         if let Some(text) = map::exact_warning(auto.features, model.map()) {
             engine.tell(&Event::Warning { text: &text })?;
@@ -224,5 +233,24 @@ impl CrossValidation {
             || format!("{error} {left_out}"),
             |explained| format!("{error} {left_out}, {explained}"),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_named_like_its_data() {
+        for (data, model) in [
+            ("data/houses.csv.gz", "houses.bochner"),
+            ("sales", "sales.bochner"),
+            ("sales/2024-*.csv", "2024.bochner"),
+            ("sales/*.csv", "model.bochner"),
+            ("standard input", "model.bochner"),
+            ("..", "model.bochner"),
+        ] {
+            assert_eq!(named_like(Path::new(data)), Path::new(model), "{data}");
+        }
     }
 }

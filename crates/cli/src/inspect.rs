@@ -22,7 +22,9 @@ pub(crate) fn run(args: InspectArgs, console: &mut Console<'_>) -> Result<(), Fa
     }
     let InspectArgs { file, read, quiet, json, .. } = args;
     let run = RunArgs { threads: 0, quiet };
-    summary::run(&SummaryArgs { file, kind: Vec::new(), read, run, json }, console)
+    let (data, kind) = (vec![file], Vec::new());
+    let args = SummaryArgs { data, target: None, output: None, report: None, kind, read, run, json };
+    summary::run(&args, console)
 }
 
 /// By its name, or by its first bytes: the length of a JSON header, and the brace that opens it.

@@ -23,6 +23,7 @@ use crate::args::{LearnArgs, RunArgs};
 use crate::cached::Cached;
 use crate::data::{Digits, Wanted};
 use crate::exit::Failure;
+use crate::schema::Roles;
 use crate::target::TargetPass;
 use crate::{data, map, text};
 
@@ -30,11 +31,8 @@ use crate::{data, map, text};
 pub(crate) struct Job {
     pub(crate) data: PathBuf,
     options: Options,
-    target: Option<String>,
-    ignored: Vec<String>,
-    kinds: Vec<(String, ColumnKind)>,
-    weight: Option<String>,
-    group: Option<String>,
+    /// What was said of the columns.
+    pub(crate) roles: Roles,
     scaling: ColumnScaling,
     pub(crate) recipe: Recipe,
     pub(crate) max_memory: Option<u64>,
@@ -98,16 +96,22 @@ impl Job {
         if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
             return Err(Failure::Usage("the target cannot be ignored".to_owned()));
         }
-        let mut options = Options { width: args.width, ..data::options(&args.read) };
-        let target = data::target_column(args.target, &mut options);
-        Ok(Job {
-            options,
-            data: args.data,
-            target,
-            ignored: args.ignore,
-            kinds: args.kind,
+        let roles = Roles {
+            target: args.target,
             weight: args.weight,
             group: args.group,
+            ids: args.id,
+            ignored: args.ignore,
+            kinds: args.kind.into_iter().map(|(name, kind)| (name, kind.into())).collect(),
+        };
+        let mut roles = roles.with_schema(args.schema.as_deref())?;
+        let (data, options) = data::find(&args.data, &args.read)?;
+        let mut options = Options { width: args.width, ..options };
+        roles.target = data::target_column(roles.target.take(), &mut options);
+        Ok(Job {
+            options,
+            data,
+            roles,
             scaling: args.scaling.into(),
             recipe,
             max_memory: args.max_memory,
@@ -124,16 +128,9 @@ impl Job {
     ) -> Result<Opened, Failure> {
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
-        let (weight, group) = (self.weight.as_deref(), self.group.as_deref());
-        let wanted = Wanted {
-            ignored: &self.ignored,
-            kinds: &self.kinds,
-            texts: &texts,
-            named: named.as_deref(),
-            weight,
-            group,
-        };
-        let opened = data::open_to_learn(&self.data, &mut options, self.target.as_deref(), wanted);
+        let (weight, group) = (self.roles.weight.as_deref(), self.roles.group.as_deref());
+        let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
+        let opened = data::open_to_learn(&self.data, &mut options, wanted);
         let (data::Opened { mut tables, notes }, target) = opened.map_err(data::hinted)?;
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;
@@ -174,11 +171,13 @@ impl Job {
         let about_target = |error| data::about_target(error, &self.data, &options, &target);
         let decided = pass.decide(self.recipe.task).map_err(about_target)?;
         let (recipe, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
-        for text in digits.warnings().chain(remarks(&inputs, &profile, &pass, &decided, &target)) {
+        for text in
+            digits.warnings().chain(remarks(&inputs, &profile, &pass, &decided, &target, self.scaling))
+        {
             engine.tell(&Event::Warning { text: &text })?;
         }
         let (seconds, columns) = (started.elapsed().as_secs_f64(), inputs.columns);
-        let (weight, group) = (self.weight.clone(), self.group.clone());
+        let Roles { weight, group, .. } = self.roles.clone();
         Ok(Opened { tables, options, target, weight, group, recipe, columns, pass, decided, seconds })
     }
 
@@ -211,7 +210,7 @@ impl Job {
 
     /// The files that are read.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
-        std::iter::once(&self.data).chain(&self.options.targets).map(PathBuf::as_path).collect()
+        data::inputs(&self.options)
     }
 
     /// Bytes that the fit will take beside the data, as far as the columns tell; refused if the fit is to be made, D was given, and it does not fit.
@@ -347,6 +346,7 @@ fn remarks(
     pass: &TargetPass,
     decided: &Decided,
     target: &str,
+    scaling: ColumnScaling,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
     let target = text::shortened(target, 40);
@@ -373,10 +373,16 @@ fn remarks(
         };
         remarks.push(format!("{column} {names} {is} left out"));
     }
+    let is_input = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
+    let leaks = data::leaks(profile, decided.labels.as_ref(), decided.decimal_comma, is_input);
+    if scaling == ColumnScaling::Standard {
+        remarks.extend(data::outliers(profile, is_input));
+    }
+    remarks.extend(leaks.into_iter().map(|(name, share)| data::leak(&name, &target, share)));
     for (info, profile) in profile.columns().iter().zip(profile.profiles()) {
         if let ColumnProfile::Number(number) = profile
             && number.infinite > 0
-            && inputs.columns.inputs().iter().any(|input| input.name == info.name)
+            && is_input(&info.name)
         {
             let cells = text::counted(number.infinite, "cell is", "cells are");
             let name = text::shortened(&info.name, 40);

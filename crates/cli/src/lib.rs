@@ -30,6 +30,7 @@ mod plan;
 mod predict;
 mod progress;
 mod report;
+mod schema;
 mod strategies;
 mod summary;
 mod target;

@@ -1,16 +1,17 @@
 //! `bochner predict`: a model and a file → one line of CSV for each row.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bochner::model::Intervals;
 use bochner::sweep::BLOCK;
-use bochner::table::{ColumnInfo, Table, TableSource};
+use bochner::table::{Column, ColumnInfo, Table, TableSource, TextColumn, date, position};
 use bochner::{Engine, Event, Head, Matrix, Model};
-use bochner_io::field;
+use bochner_io::{Options, field};
 
-use crate::args::{PredictArgs, ReadArgs, RunArgs};
+use crate::args::{PredictArgs, RunArgs};
 use crate::console::Console;
 use crate::data;
 use crate::exit::Failure;
@@ -21,7 +22,9 @@ use crate::progress::Progress;
 struct Job {
     model: Model,
     data: PathBuf,
-    read: ReadArgs,
+    options: Options,
+    /// Columns that are copied.
+    ids: Vec<String>,
     output: Option<PathBuf>,
     scores: bool,
     probabilities: bool,
@@ -44,7 +47,7 @@ struct Block {
 pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Failure> {
     let job = Job::check(args)?;
     let progress = Progress::new(&console.messages, job.run.quiet);
-    let tables = data::open_for(&job.model, &job.data, data::options(&job.read), None)?;
+    let tables = data::open_for(&job.model, &job.data, job.options.clone(), &job.ids, None)?;
     match &job.output {
         None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
         Some(path) => {
@@ -76,9 +79,6 @@ pub(crate) fn load(path: &std::path::Path) -> Result<Model, Failure> {
 impl Job {
     fn check(args: PredictArgs) -> Result<Job, Failure> {
         let output = output::file(args.output);
-        if let Some(output) = &output {
-            output::check_distinct("--output", output, &[&args.data, &args.model])?;
-        }
         let model = load(&args.model)?;
         if args.scores && matches!(model.head(), Head::Regression) {
             let text = "--scores is for classes, and this model predicts a number".to_owned();
@@ -98,8 +98,19 @@ impl Job {
             let text = "--deviation needs a model of numbers that was fitted with --deviation".to_owned();
             return Err(Failure::Usage(text));
         }
-        let PredictArgs { data, scores, probabilities, interval, deviation, read, run, .. } = args;
-        Ok(Job { model, data, read, output, scores, probabilities, interval, deviation, run })
+        let PredictArgs { id, scores, probabilities, interval, deviation, run, .. } = args;
+        let (data, options) = data::find(&args.data, &args.read)?;
+        if let Some(output) = &output {
+            let inputs = [data::inputs(&options), vec![&args.model]].concat();
+            output::check_distinct("--output", output, &inputs)?;
+        }
+        // Those of the model are copied where the data have them.
+        let ids = match id.as_slice() {
+            [] if model.ids().is_empty() => id,
+            [] => data::present(&data, &options, model.ids())?,
+            _ => id,
+        };
+        Ok(Job { model, data, options, ids, output, scores, probabilities, interval, deviation, run })
     }
 
     fn write(
@@ -116,7 +127,9 @@ impl Job {
         self.warn_of_everything(progress)?;
         while let Some(table) = reader.next(BLOCK).map_err(|error| data::hinted(error.into()))? {
             let block = self.block(&engine, &table, tables.columns());
-            self.write_block(&block.map_err(Failure::about(&self.data))?, to).map_err(failed)?;
+            let block = block.map_err(Failure::about(&self.data))?;
+            let ids = self.id_columns(&table, tables.columns())?;
+            self.write_block(&block, &ids, to).map_err(failed)?;
             rows += table.rows as u64;
             progress.tell(&Event::Progress { phase: "predict", rows, fraction: reader.fraction() })?;
         }
@@ -183,23 +196,41 @@ impl Job {
                 names.extend(texts.map(|label| format!("probability_{label}")));
             }
         }
-        names.iter().map(|name| field(name)).collect::<Vec<_>>().join(",")
+        self.ids.iter().chain(&names).map(|name| field(name)).collect::<Vec<_>>().join(",")
     }
 
-    fn write_block(&self, block: &Block, to: &mut dyn Write) -> io::Result<()> {
+    /// The columns that are copied, as they are written.
+    fn id_columns<'t>(
+        &self,
+        table: &'t Table,
+        columns: &[ColumnInfo],
+    ) -> Result<Vec<Cow<'t, TextColumn>>, Failure> {
+        let find = |name: &String| {
+            let at = position(columns, name).map_err(Failure::about(&self.data))?;
+            Ok(written(&table.columns[at]))
+        };
+        self.ids.iter().map(find).collect()
+    }
+
+    fn write_block(&self, block: &Block, ids: &[Cow<'_, TextColumn>], to: &mut dyn Write) -> io::Result<()> {
         let outputs = &block.outputs;
+        let write_ids = |i: usize, to: &mut dyn Write| {
+            ids.iter().try_for_each(|column| write!(to, "{},", field(column.get(i))))
+        };
         let Head::Classification { labels, .. } = self.model.head() else {
             let ends = block.ends.iter().flat_map(|ends| [&ends.lower, &ends.upper]);
             let columns: Vec<&Matrix<f64>> =
                 std::iter::once(outputs).chain(ends).chain(&block.deviations).collect();
             return (0..outputs.rows()).try_for_each(|i| {
                 let row: Vec<String> = columns.iter().map(|column| joined(column.row(i))).collect();
+                write_ids(i, to)?;
                 writeln!(to, "{}", row.join(","))
             });
         };
         let probabilities = if self.probabilities { self.model.probabilities(outputs) } else { None };
         let scores = self.model.scores(outputs);
         for (i, class) in self.model.classes(outputs).into_iter().enumerate() {
+            write_ids(i, to)?;
             write!(to, "{}", field(labels.text(class)))?;
             if let Some(sets) = &block.sets {
                 writeln!(to, ",{}", field(&set(sets[i].iter().map(|&class| labels.text(class)))))?;
@@ -217,6 +248,26 @@ impl Job {
             }
         }
         Ok(())
+    }
+}
+
+/// The cells of a column as texts: as they were in the file, unless the column is an input of the model, too.
+fn written(column: &Column) -> Cow<'_, TextColumn> {
+    let texts = |cell: &dyn Fn(usize) -> Option<String>| {
+        let cells = (0..column.len()).map(|i| if column.is_missing(i) { None } else { cell(i) });
+        let mut texts = TextColumn::default();
+        cells.for_each(|cell| texts.push_cell(cell.as_deref()));
+        Cow::Owned(texts)
+    };
+    match column {
+        Column::Text(texts) => Cow::Borrowed(texts),
+        Column::Number(values) => texts(&|i| Some(values[i].to_string())),
+        Column::Boolean(values) => {
+            texts(&|i| values[i].map(|value| if value { "True" } else { "False" }.to_owned()))
+        }
+        Column::Category(levels) => texts(&|i| levels.get(i).map(str::to_owned)),
+        Column::Date(values) => texts(&|i| Some(date::print(values[i]))),
+        Column::Sparse(_) => texts(&|_| None),
     }
 }
 

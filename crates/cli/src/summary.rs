@@ -1,23 +1,33 @@
 //! `bochner summary`: the columns of a data file, what they hold and what is unusual about them.
 
-use bochner::encode::{ColumnProfile, TableProfile};
+use std::io::Write;
+use std::path::Path;
+
+use bochner::encode::{ColumnProfile, TableProfile, Task};
 use bochner::sweep::BLOCK;
 use bochner::table::distinct::Distinct;
-use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, TableSource, date};
+use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, TableSource, date, position};
 use bochner::{Engine, Event};
 use bochner_io::Options;
+use bochner_report::{Bar, Bars, Block, Column as TableColumn, Figure, Page, Table as ReportTable, Text};
 use serde::Serialize;
 
 use crate::args::SummaryArgs;
 use crate::console::Console;
 use crate::exit::Failure;
+use crate::output::{self, Output};
 use crate::predict::engine;
 use crate::progress::Progress;
-use crate::{data, text};
+use crate::schema::{Role, Written, WrittenColumn};
+use crate::target::TargetPass;
+use crate::{data, page, text};
 
 /// Columns and notes that are shown.
 const SHOWN: usize = 100;
 const NOTES: usize = 20;
+
+const HEADER: [&str; 12] =
+    ["column", "kind", "role", "min", "max", "distinct", "mean", "sd", "q25", "q50", "q75", "missing"];
 
 #[derive(Serialize)]
 struct Summary {
@@ -32,8 +42,8 @@ struct Summary {
 struct ColumnSummary {
     name: String,
     kind: &'static str,
-    /// input, or ignored for what a fit leaves out.
-    role: &'static str,
+    /// Ignored is what a fit leaves out.
+    role: Role,
     min: Option<String>,
     max: Option<String>,
     /// Different cells that are not missing; of many an estimate.
@@ -53,23 +63,45 @@ struct ColumnSummary {
 
 /// Runs the command.
 pub(crate) fn run(args: &SummaryArgs, console: &mut Console<'_>) -> Result<(), Failure> {
+    let (file, options) = data::find(&args.data, &args.read)?;
+    let outputs = [("--output", &args.output), ("--report", &args.report)];
+    for (option, path) in outputs.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
+        output::check_distinct(option, path, &data::inputs(&options))?;
+    }
+    if let (Some(output), Some(report)) = (&args.output, &args.report) {
+        output::check_distinct("--report", report, &[output])?;
+    }
     let progress = Progress::new(&console.messages, args.run.quiet);
     let kinds = args.kind.iter().map(|(name, kind)| (name.clone(), (*kind).into())).collect();
-    let options = Options { kinds, ..data::options(&args.read) };
-    let tables = bochner_io::open(&args.file, &options).map_err(Failure::about(&args.file))?;
-    let summary = summarised(&engine(&progress, &args.run), tables.as_ref(), args, &progress);
-    let summary = summary.map_err(|error| data::hinted(Failure::about(&args.file)(error)))?;
+    let tables = bochner_io::open(&file, &Options { kinds, ..options }).map_err(Failure::about(&file))?;
+    let summary = summarized(&engine(&progress, &args.run), tables.as_ref(), &file, args, &progress);
+    let summary = summary.map_err(|error| data::hinted(Failure::about(&file)(error)))?;
+    if let Some(path) = &args.output {
+        let mut file = Output::create(path)?;
+        let written = file.write_all(summary.schema(tables.as_ref()).to_string().as_bytes());
+        written.map_err(|source| Failure::Write { file: path.clone(), source })?;
+        file.commit()?;
+    }
+    if let Some(path) = &args.report {
+        page::write(path, &summary.page())?;
+    }
     if args.json { console.json(&summary) } else { console.line(&summary.text()) }
 }
 
-fn summarised(
+fn summarized(
     engine: &Engine,
     tables: &dyn TableSource,
+    file: &Path,
     args: &SummaryArgs,
     progress: &Progress,
 ) -> bochner::Result<Summary> {
     let infos = tables.columns();
+    let target = args.target.as_deref().map(|name| position(infos, name)).transpose()?;
     let mut profile = TableProfile::of(tables);
+    if let Some(target) = target {
+        profile = profile.with_target(target);
+    }
+    let mut targets = TargetPass::default();
     let mut stored = vec![Stored::default(); infos.len()];
     let mut distinct = vec![Distinct::default(); infos.len()];
     let phase = "read";
@@ -77,6 +109,7 @@ fn summarised(
     let mut reader = tables.open(engine)?;
     while let Some(table) = reader.next(BLOCK)? {
         profile.absorb(&table, &|_| 1.0);
+        target.map(|target| targets.absorb(&table.columns[target]));
         stored.iter_mut().zip(&table.columns).for_each(|(stored, column)| stored.absorb(column));
         distinct.iter_mut().zip(&table.columns).for_each(|(distinct, column)| count(distinct, column));
         progress.tell(&Event::Progress { phase, rows: profile.rows(), fraction: reader.fraction() })?;
@@ -87,7 +120,8 @@ fn summarised(
     notes.extend(data::unreadable(tables, &identifiers));
     let columns: Vec<ColumnSummary> = (0..infos.len())
         .map(|j| {
-            let is_identifier = identifiers.contains(&infos[j].name);
+            let is_target = target == Some(j);
+            let is_identifier = !is_target && identifiers.contains(&infos[j].name);
             let seen = Seen {
                 info: &infos[j],
                 profile: &profile.profiles()[j],
@@ -95,10 +129,32 @@ fn summarised(
                 rows: profile.rows(),
             };
             notes.extend(seen.note(is_identifier));
-            seen.summary(is_identifier, profile.sample().quartiles(j), &stored[j])
+            let column = seen.summary(is_identifier, profile.sample().quartiles(j), &stored[j]);
+            if is_target { ColumnSummary { role: Role::Target, ..column } } else { column }
         })
         .collect();
-    Ok(Summary { file: args.file.display().to_string(), rows: profile.rows(), columns, notes })
+    let is_input =
+        |name: &str| columns.iter().any(|column| column.name == name && column.role == Role::Input);
+    notes.extend(data::outliers(&profile, is_input));
+    for (j, first) in profile.sample().equal(|j| !is_input(&infos[j].name)) {
+        let [name, first] = [j, first].map(|j| text::shortened(&infos[j].name, 40));
+        notes.push(format!("\"{name}\" holds the same as \"{first}\""));
+    }
+    if let (Some(name), true) = (&args.target, targets.rows() > targets.missing()) {
+        // A target of one class has nothing to tell.
+        if let Ok(decided) = targets.decide(Task::Auto) {
+            let labels = decided.labels.as_ref();
+            let leaks = data::leaks(&profile, labels, decided.decimal_comma, is_input);
+            let target = text::shortened(name, 40);
+            notes.extend(leaks.into_iter().map(|(name, share)| data::leak(&name, &target, share)));
+            let what = match labels {
+                Some(labels) => text::counted(labels.len() as u64, "class", "classes"),
+                None => "a number".to_owned(),
+            };
+            notes.push(format!("target \"{target}\": {what} ({})", decided.reason));
+        }
+    }
+    Ok(Summary { file: file.display().to_string(), rows: profile.rows(), columns, notes })
 }
 
 /// Entries of a sparse column.
@@ -222,8 +278,8 @@ impl Seen<'_> {
         let is_left_out = is_identifier || (*rows > 0 && profile.is_constant());
         ColumnSummary {
             name: info.name.clone(),
-            kind: kind(info.kind),
-            role: if is_left_out { "ignored" } else { "input" },
+            kind: text::kind(info.kind),
+            role: if is_left_out { Role::Ignored } else { Role::Input },
             min,
             max,
             distinct,
@@ -239,27 +295,13 @@ impl Seen<'_> {
     }
 }
 
-fn kind(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Number => "number",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Category => "category",
-        ColumnKind::Date => "date",
-        ColumnKind::Text => "text",
-        ColumnKind::Sparse { .. } => "sparse",
-    }
-}
-
 impl Summary {
     fn text(&self) -> String {
         let rows = text::counted(self.rows, "row", "rows");
         let columns = text::counted(self.columns.len() as u64, "column", "columns");
         let mut lines = vec![format!("{}: {rows}, {columns}", self.file), String::new()];
-        let header = [
-            "column", "kind", "role", "min", "max", "distinct", "mean", "sd", "q25", "q50", "q75", "missing",
-        ];
         let shown: Vec<Vec<String>> = self.columns.iter().take(SHOWN).map(row).collect();
-        lines.extend(text::table(&header, &shown));
+        lines.extend(text::table(&HEADER, &shown));
         if self.columns.len() > SHOWN {
             lines.push(format!("and {} more (--json has all)", self.columns.len() - SHOWN));
         }
@@ -279,6 +321,72 @@ impl Summary {
         }
         lines.join("\n")
     }
+
+    /// What a person may edit.
+    fn schema<'a>(&'a self, tables: &dyn TableSource) -> Written<'a> {
+        let column = |(j, column): (usize, &'a ColumnSummary)| WrittenColumn {
+            name: &column.name,
+            format: tables.format(j),
+            role: column.role,
+            note: column.note(),
+        };
+        Written { file: &self.file, columns: self.columns.iter().enumerate().map(column).collect() }
+    }
+
+    /// The same as a page.
+    fn page(&self) -> Page {
+        let mut page = Page::new(self.file.clone());
+        let rows = text::counted(self.rows, "row", "rows");
+        page.subtitle = format!("{rows}, {}", text::counted(self.columns.len() as u64, "column", "columns"));
+        if !self.notes.is_empty() {
+            page.heading("What to know");
+            page.list(self.notes.iter().map(|note| Text::from(note.as_str())).collect::<Vec<_>>());
+        }
+        page.heading("Columns");
+        page.table(ReportTable {
+            caption: Text::from(
+                "Distinct cells of many are an estimate (0.8 %); quartiles of more than 5,000 rows are those of a sample.",
+            ),
+            columns: HEADER
+                .iter()
+                .enumerate()
+                .map(|(at, name)| if at < 3 { TableColumn::text(*name) } else { TableColumn::number(*name) })
+                .collect(),
+            rows: self.columns.iter().map(row).collect(),
+            highlighted: Vec::new(),
+        });
+        let mut missing: Vec<&ColumnSummary> =
+            self.columns.iter().filter(|column| column.missing > 0).collect();
+        missing.sort_by_key(|column| std::cmp::Reverse(column.missing));
+        if !missing.is_empty() {
+            page.heading("Missing cells");
+            let bar = |column: &&ColumnSummary| Bar {
+                name: column.name.clone(),
+                value: column.missing_share,
+                text: text::percent(column.missing_share),
+            };
+            let bars = missing.iter().take(SHOWN).map(bar).collect();
+            page.figure(Figure::of("The share of the rows whose cell is missing.", Bars { bars }));
+        }
+        let command = format!("bochner summary {} --report PAGE.html", self.file);
+        page.made = vec![Block::Preformatted(command)];
+        page
+    }
+}
+
+impl ColumnSummary {
+    /// What is known of it in a few words.
+    fn note(&self) -> String {
+        let mut parts = Vec::new();
+        if let (Some(min), Some(max)) = (&self.min, &self.max) {
+            parts.push(format!("{min} to {max}"));
+        }
+        parts.extend(self.distinct.map(|distinct| format!("{} distinct", text::count(distinct))));
+        if self.missing > 0 {
+            parts.push(format!("{} missing", text::percent(self.missing_share)));
+        }
+        parts.join(", ")
+    }
 }
 
 fn row(column: &ColumnSummary) -> Vec<String> {
@@ -289,7 +397,7 @@ fn row(column: &ColumnSummary) -> Vec<String> {
     vec![
         text::shortened(&column.name, 30),
         column.kind.to_owned(),
-        column.role.to_owned(),
+        column.role.name().to_owned(),
         word(&column.min),
         word(&column.max),
         column.distinct.map_or_else(|| "-".to_owned(), text::count),

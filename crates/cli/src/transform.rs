@@ -30,6 +30,7 @@ use crate::learn::Recipe;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::report::{self, TextReport};
+use crate::schema::Roles;
 use crate::{map, text};
 
 /// Features that are made and written at once: as many as take a fraction of a second.
@@ -39,9 +40,7 @@ const AT_ONCE: usize = 1 << 20;
 struct Job {
     data: PathBuf,
     options: Options,
-    target: Option<String>,
-    ignored: Vec<String>,
-    kinds: Vec<(String, ColumnKind)>,
+    roles: Roles,
     output: Option<PathBuf>,
     format: FeatureFormat,
     recipe: Recipe,
@@ -114,18 +113,21 @@ impl Job {
         if format == FeatureFormat::Npy {
             check_npy(output.as_deref(), args.target.as_deref())?;
         }
-        let mut options = Options { width: args.width, ..data::options(&args.read) };
-        let target = data::target_column(args.target, &mut options);
+        let (data, options) = data::find(&args.data, &args.read)?;
+        let mut options = Options { width: args.width, ..options };
+        let roles = Roles {
+            target: data::target_column(args.target, &mut options),
+            ignored: args.ignore,
+            kinds: args.kind.into_iter().map(|(name, kind)| (name, kind.into())).collect(),
+            ..Roles::default()
+        };
         if let Some(output) = &output {
-            let inputs = std::iter::once(&args.data).chain(&options.targets).map(PathBuf::as_path);
-            output::check_distinct("--output", output, &inputs.collect::<Vec<_>>())?;
+            output::check_distinct("--output", output, &data::inputs(&options))?;
         }
         Ok(Job {
             options,
-            data: args.data,
-            target,
-            ignored: args.ignore,
-            kinds: args.kind,
+            data,
+            roles,
             output,
             format,
             recipe,
@@ -139,16 +141,9 @@ impl Job {
     fn open(&self) -> Result<Input, Failure> {
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
-        let wanted = Wanted {
-            ignored: &self.ignored,
-            kinds: &self.kinds,
-            texts: &texts,
-            named: named.as_deref(),
-            weight: None,
-            group: None,
-        };
-        let (keeps_label, target) = (self.format == FeatureFormat::Libsvm, self.target.as_deref());
-        let opened = data::open_to_map(&self.data, &mut options, target, keeps_label, wanted);
+        let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
+        let keeps_label = self.format == FeatureFormat::Libsvm;
+        let opened = data::open_to_map(&self.data, &mut options, keeps_label, wanted);
         let (data::Opened { tables, notes }, target) = opened.map_err(data::hinted)?;
         if let Some(output) = &self.output {
             output::check_writable(output)?;

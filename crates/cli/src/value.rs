@@ -3,9 +3,16 @@
 use bochner::encode::Declared;
 use bochner::table::ColumnKind;
 use bochner::{Family, Kernel, KernelChoice, Nonzeros};
-use bochner_io::{FeatureFormat, Format};
+use bochner_io::{Encoding, FeatureFormat, Format};
 
-/// `csv`, `libsvm` or `npy`.
+use crate::text;
+
+/// An encoding by any of its usual names.
+pub(crate) fn encoding(text: &str) -> Result<Encoding, String> {
+    text.parse().map_err(|error: bochner_io::Error| error.to_string())
+}
+
+/// `csv`, `parquet`, `arrow`, `json`, `libsvm` or `npy`.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error: bochner_io::Error| error.to_string())
 }
@@ -80,19 +87,31 @@ pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
 
 /// A column and what it holds.
 pub(crate) fn kind(text: &str) -> Result<(String, ColumnKind), String> {
-    let expected =
-        || "expected a column and number, boolean, category, date or text, such as zip=category".to_owned();
     // The name may have a "=" inside, the kind has none.
-    let (column, kind) = text.rsplit_once('=').ok_or_else(expected)?;
-    let kind = match kind.trim() {
+    let found = text.rsplit_once('=').and_then(|(column, kind)| Some((column, column_kind(kind)?)));
+    let (column, kind) =
+        found.ok_or_else(|| format!("expected a column and {KINDS}, such as zip=category"))?;
+    Ok((column.trim().to_owned(), kind))
+}
+
+/// The kinds that can be said.
+const KINDS: &str = "number, boolean, category, date or text";
+
+/// A kind of column by its name.
+pub(crate) fn column_kind(text: &str) -> Option<ColumnKind> {
+    Some(match text.trim() {
         "number" => ColumnKind::Number,
         "boolean" => ColumnKind::Boolean,
         "category" => ColumnKind::Category,
         "date" => ColumnKind::Date,
         "text" => ColumnKind::Text,
-        _ => return Err(expected()),
-    };
-    Ok((column.trim().to_owned(), kind))
+        _ => return None,
+    })
+}
+
+/// What is wrong with another name.
+pub(crate) fn expected_kind(found: &str) -> String {
+    format!("expected {KINDS}, found \"{}\"", text::shortened(found, 20))
 }
 
 /// One character of ASCII, or the word `tab`.

@@ -26,6 +26,9 @@ use crate::wildcard::matches;
 /// What a folder is called whose files have no value for its column.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
+/// What standard input is called.
+const STDIN: &str = "standard input";
+
 /// Data files, found once; they can be opened as often as needed.
 #[derive(Clone)]
 pub struct Files(Arc<Found>);
@@ -73,6 +76,7 @@ impl Files {
         }
         let name = match paths {
             [] => return Err(Error::NoFiles { path: PathBuf::new() }.into()),
+            [only] if only.as_ref().as_os_str() == "-" => PathBuf::from(STDIN),
             [only] => only.as_ref().to_owned(),
             [first, others @ ..] => {
                 PathBuf::from(format!("{} and {} more", first.as_ref().display(), others.len()))
@@ -132,7 +136,7 @@ impl Walk {
         let failed = |source| Error::Io { file: path.to_owned(), source };
         let part = match (fs::metadata(path), once) {
             (_, Some(folder)) if path.as_os_str() == "-" => {
-                Part::once(Path::new("standard input"), io::stdin().lock(), folder)?
+                Part::once(Path::new(STDIN), io::stdin().lock(), folder)?
             }
             (Ok(found), _) if found.is_dir() || found.is_file() => return self.root(path),
             (Ok(_), Some(folder)) => Part::once(path, fs::File::open(path).map_err(failed)?, folder)?,

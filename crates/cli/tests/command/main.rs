@@ -9,6 +9,7 @@ mod npy;
 mod plan;
 mod sequence;
 mod strategies;
+mod tables;
 mod transform;
 mod uncertainty;
 
@@ -324,7 +325,6 @@ fn wrong_usage_ends_with_2() {
     let err = bench.fails(2, "fit @train.csv -o @m.bochner");
     assert!(err.contains("--target COLUMN") && err.contains("id, a, b, y, note"), "{err}");
     assert!(bench.fails(2, "fit @train.csv --target y -o @train.csv").contains("would replace"));
-    bench.fails(2, "fit @train.csv --target y");
     bench.fails(2, "nonsense");
     bench.fails(2, "");
     bench.ok("fit @train.csv --target y --ignore note -o @m.bochner --quiet");

@@ -1,0 +1,252 @@
+//! What columns hold and what they are for, as far as somebody said it: in a file, or on the command line.
+//!
+//! ```toml
+//! [[columns]]
+//! name = "zip"
+//! kind = "category"     # number, boolean, category, date, text
+//! role = "input"        # input, target, weight, group, id, ignored
+//! ```
+//! `bochner summary -o` writes such a file, a person edits it, and `bochner fit --schema` reads it. A column
+//! that is not listed, and a kind that is not said, are found by reading the data.
+
+use std::fmt;
+use std::path::Path;
+
+use bochner::table::{CellFormat, ColumnKind};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Failure;
+use crate::{text, value};
+
+/// What a column is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    /// To learn from.
+    #[default]
+    Input,
+    /// To be predicted.
+    Target,
+    /// How much a row counts.
+    Weight,
+    /// Which rows belong together.
+    Group,
+    /// Which row it is.
+    Id,
+    /// Nothing.
+    Ignored,
+}
+
+impl Role {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Role::Input => "input",
+            Role::Target => "target",
+            Role::Weight => "weight",
+            Role::Group => "group",
+            Role::Id => "id",
+            Role::Ignored => "ignored",
+        }
+    }
+}
+
+/// A schema file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Schema {
+    #[serde(default)]
+    columns: Vec<SchemaColumn>,
+}
+
+/// A column of a schema file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SchemaColumn {
+    pub(crate) name: String,
+    /// None: what is found by reading the data.
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    role: Role,
+    /// Numbers are written as 1.234,5.
+    #[serde(default)]
+    decimal_comma: bool,
+    /// Dates are written as 31/12/2024.
+    #[serde(default)]
+    day_first: bool,
+}
+
+/// What was said of the columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Roles {
+    /// The column to predict.
+    pub(crate) target: Option<String>,
+    /// The column of weights.
+    pub(crate) weight: Option<String>,
+    /// The column of groups.
+    pub(crate) group: Option<String>,
+    /// Columns that identify rows: not learned from, and copied to predictions.
+    pub(crate) ids: Vec<String>,
+    /// Columns not to learn from: names, patterns, or several of either with commas between them.
+    pub(crate) ignored: Vec<String>,
+    /// What columns hold.
+    pub(crate) kinds: Vec<(String, CellFormat)>,
+}
+
+impl Roles {
+    /// Adds what a file says; what is typed counts more, but two columns cannot have one role.
+    pub(crate) fn with_schema(mut self, path: Option<&Path>) -> Result<Roles, Failure> {
+        let Some(path) = path else { return Ok(self) };
+        let wrong = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let schema: Schema = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        for (at, column) in schema.columns.iter().enumerate() {
+            let name = &column.name;
+            if schema.columns[..at].iter().any(|other| other.name == *name) {
+                return Err(wrong(format!("column \"{name}\" is listed twice")));
+            }
+            let only = |typed: &mut Option<String>, role: Role| match typed {
+                Some(typed) if typed != name => Err(wrong(format!(
+                    "two columns have the role {}: \"{typed}\" and \"{name}\"",
+                    role.name()
+                ))),
+                typed => {
+                    *typed = Some(name.clone());
+                    Ok(())
+                }
+            };
+            match column.role {
+                Role::Input => {}
+                Role::Target => only(&mut self.target, column.role)?,
+                Role::Weight => only(&mut self.weight, column.role)?,
+                Role::Group => only(&mut self.group, column.role)?,
+                Role::Id if !self.ids.contains(name) => self.ids.push(name.clone()),
+                Role::Ignored if !self.ignored.contains(name) => self.ignored.push(name.clone()),
+                Role::Id | Role::Ignored => {}
+            }
+            let is_typed = self.kinds.iter().any(|(typed, _)| typed == name);
+            if let (Some(kind), false) = (&column.kind, is_typed || !column.role.is_read()) {
+                let kind = value::column_kind(kind)
+                    .ok_or_else(|| wrong(format!("column \"{name}\": {}", value::expected_kind(kind))))?;
+                let format =
+                    CellFormat { kind, decimal_comma: column.decimal_comma, day_first: column.day_first };
+                self.kinds.push((name.clone(), format));
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl Role {
+    /// Whether the cells of such a column are looked at as what they are; a target has rules of its own.
+    fn is_read(self) -> bool {
+        self == Role::Input
+    }
+}
+
+/// A line for each column, as [`Roles::with_schema`] reads them.
+pub(crate) struct Written<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) columns: Vec<WrittenColumn<'a>>,
+}
+
+/// A column of these.
+pub(crate) struct WrittenColumn<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) format: CellFormat,
+    pub(crate) role: Role,
+    /// What is known of it, in words.
+    pub(crate) note: String,
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# What the columns of {} hold, and what they are for.", one_line(self.file))?;
+        writeln!(f, "# kind: number, boolean, category, date, text; left out: found by reading the data")?;
+        writeln!(f, "# role: input, target, weight, group, id, ignored")?;
+        for WrittenColumn { name, format, role, note } in &self.columns {
+            let name = toml::Value::String((*name).to_owned());
+            writeln!(f, "\n[[columns]]\nname = {name}")?;
+            if !matches!(format.kind, ColumnKind::Sparse { .. }) {
+                writeln!(f, "kind = \"{}\"", text::kind(format.kind))?;
+            }
+            if format.decimal_comma {
+                writeln!(f, "decimal_comma = true")?;
+            }
+            if format.day_first {
+                writeln!(f, "day_first = true")?;
+            }
+            let note = if note.is_empty() { String::new() } else { format!("  # {}", one_line(note)) };
+            writeln!(f, "role = \"{}\"{note}", role.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// Without characters that would end a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, roles: Roles) -> Result<Roles, Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("schema.toml");
+        std::fs::write(&path, text).unwrap();
+        roles.with_schema(Some(&path))
+    }
+
+    fn reason(text: &str) -> String {
+        match read(text, Roles::default()) {
+            Err(Failure::Usage(reason)) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let number = CellFormat { decimal_comma: true, ..CellFormat::from(ColumnKind::Number) };
+        let date = CellFormat { day_first: true, ..CellFormat::from(ColumnKind::Date) };
+        let text = CellFormat::from(ColumnKind::Text);
+        let column = |name, format, role| WrittenColumn { name, format, role, note: "a\nb".to_owned() };
+        let columns = vec![
+            column("price, in \"€\"", number, Role::Input),
+            column("day", date, Role::Input),
+            column("y", text, Role::Target),
+            column("w", number, Role::Weight),
+            column("who", text, Role::Group),
+            column("key", text, Role::Id),
+            column("*", text, Role::Ignored),
+        ];
+        let written = Written { file: "a\n.csv", columns }.to_string();
+        let roles = read(&written, Roles::default()).unwrap();
+        assert_eq!(roles.target.as_deref(), Some("y"));
+        assert_eq!((roles.weight.as_deref(), roles.group.as_deref()), (Some("w"), Some("who")));
+        assert_eq!((roles.ids, roles.ignored), (vec!["key".to_owned()], vec!["*".to_owned()]));
+        let kinds = [("price, in \"€\"".to_owned(), number), ("day".to_owned(), date)];
+        assert_eq!(roles.kinds, kinds);
+    }
+
+    #[test]
+    fn what_is_typed_counts_more() {
+        let category = CellFormat::from(ColumnKind::Category);
+        let typed = Roles { kinds: vec![("a".to_owned(), category)], ..Roles::default() };
+        let roles = read("[[columns]]\nname = 'a'\nkind = 'number'\n", typed).unwrap();
+        assert_eq!(roles.kinds, [("a".to_owned(), category)]);
+        let typed = Roles { target: Some("y".to_owned()), ..Roles::default() };
+        let error = read("[[columns]]\nname = 'z'\nrole = 'target'\n", typed).unwrap_err();
+        assert!(matches!(error, Failure::Usage(text) if text.contains("two columns have the role target")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(reason("[[columns]]\nname = 'a'\nkind = 'float'\n").contains("column \"a\": expected"));
+        assert!(reason("[[columns]]\nname = 'a'\nrole = 'label'\n").contains("label"));
+        assert!(reason("[[columns]]\nname = 'a'\n[[columns]]\nname = 'a'\n").contains("twice"));
+        assert!(reason("[[column]]\nname = 'a'\n").contains("column"));
+        assert!(reason("nonsense").contains("schema.toml"));
+    }
+}
