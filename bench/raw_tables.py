@@ -31,6 +31,9 @@ HERE = Path(__file__).resolve().parent
 CLASSES = ["adult", "kddcup99", "sms_spam", "splice_junctions", "promoters"]
 NUMBERS = ["diamonds", "bike_sharing_hour"]
 TESTED = 10_000
+#: The names of these spell the class ("ATRINS-DONOR-521"): skrub's n-grams of them make no error, and
+#: bochner leaves them out as identifiers.
+TELLING = {"splice_junctions": ["name"]}
 
 
 def parts(folder, name, most):
@@ -38,7 +41,7 @@ def parts(folder, name, most):
     rng = np.random.default_rng(0)
     read = lambda part: pd.read_csv(Path(folder) / f"{name}{part}.csv.gz", dtype=str, keep_default_na=False)
     if (Path(folder) / f"{name}.csv.gz").exists():
-        table = read("")
+        table = read("").drop(columns=TELLING.get(name, []))
         order = rng.permutation(len(table))
         cut = len(table) * 4 // 5
         train, test = table.iloc[order[:cut]], table.iloc[order[cut:]]
@@ -78,7 +81,9 @@ def compare(options, name):
         folder = Path(folder)
         train.to_csv(folder / "train.csv", index=False)
         test.to_csv(folder / "test.csv", index=False)
-        boosted = HistGradientBoostingClassifier(random_state=0) if is_classes else HistGradientBoostingRegressor(random_state=0)
+        # Early stopping wants two rows of each class.
+        stops = "auto" if not is_classes or train["target"].value_counts().min() > 1 else False
+        boosted = (HistGradientBoostingClassifier if is_classes else HistGradientBoostingRegressor)(random_state=0, early_stopping=stops)
         linear = LogisticRegression(max_iter=1000) if is_classes else RidgeCV(np.logspace(-6, 6, 25))
         found = [ours(options.bochner, folder, is_classes), theirs(boosted, folder, is_classes), theirs(linear, folder, is_classes)]
     known = test["target"].to_numpy() if is_classes else test["target"].astype(float).to_numpy()

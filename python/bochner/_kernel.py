@@ -37,7 +37,7 @@ _OTHER_NAMES = {"rbf": "gaussian", "laplacian": "laplace"}
 
 
 #: Kernels of texts, and what is in brackets: names of columns, which may be anything.
-_OF_TEXTS = re.compile(r"\b(spectrum|gapped|mismatch|characters|words)\b")
+_OF_TEXTS = re.compile(r"\b(spectrum|gapped|mismatch|characters|positional|words)\b")
 _COLUMNS = re.compile(r"\[[^\]]*\]")
 
 

@@ -28,9 +28,9 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Parameters
     ----------
-    grams : {"spectrum", "gapped", "mismatch", "characters", "words"}, default="spectrum"
+    grams : {"spectrum", "gapped", "mismatch", "characters", "positional", "words"}, default="spectrum"
         What is counted. ``"spectrum"``: all windows of ``k`` bytes. ``"gapped"``: every choice of ``k`` of the ``length`` places of every window. ``"mismatch"``: each window of ``k`` letters counts for
-        all words with at most ``mismatches`` other letters of the ``alphabet``. ``"characters"`` and ``"words"``: runs of ``ngram_range`` of them.
+        all words with at most ``mismatches`` other letters of the ``alphabet``. ``"characters"`` and ``"words"``: runs of ``ngram_range`` of them. ``"positional"``: runs of characters, each at its position, for aligned texts.
     k : int, default=5
         Letters that matter, of the first three.
     length : int, default=8
@@ -40,7 +40,7 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     alphabet : str, default="ACGT"
         Of ``"mismatch"``.
     ngram_range : tuple (min_n, max_n), default=(1, 2)
-        Of ``"characters"`` and ``"words"``.
+        Of ``"characters"``, ``"positional"`` and ``"words"``.
     tf_idf : bool, default=False
         Whether pieces that many texts have count less: times ln((1 + n)/(1 + df)) + 1, fitted to the texts. How many have a piece is counted in 2¹⁸ slots, so that rare pieces may share one with frequent ones.
     normalise : bool, default=True
@@ -85,7 +85,7 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     _parameter_constraints: dict[str, list[Any]] = {
         **SHARED_CONSTRAINTS,
-        "grams": [StrOptions({"spectrum", "gapped", "mismatch", "characters", "words"})],
+        "grams": [StrOptions({"spectrum", "gapped", "mismatch", "characters", "positional", "words"})],
         "k": [Interval(Integral, 1, LONGEST, closed="both")],
         "length": [Interval(Integral, 1, LONGEST, closed="both")],
         "mismatches": [Interval(Integral, 0, LONGEST, closed="both")],
@@ -131,7 +131,7 @@ class SequenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _grams(self) -> dict[str, Any]:
         """What is counted, in the words of the model file."""
-        if self.grams in ("characters", "words"):
+        if self.grams in ("characters", "positional", "words"):
             whole = all(isinstance(n, Integral) for n in self.ngram_range)
             if len(self.ngram_range) != 2 or not whole or not 1 <= self.ngram_range[0] <= self.ngram_range[1] <= LONGEST:
                 raise ValueError(f"expected ngram_range to be two integers (min_n, max_n) with 1 <= min_n <= max_n <= {LONGEST}, found {self.ngram_range!r}")

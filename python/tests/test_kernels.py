@@ -120,7 +120,7 @@ def _core_names():
     with pytest.raises(ValueError) as error:
         Kernel("nothing_like_it")
     listed = str(error.value).split("expected one of ")[1].split(" (did")[0].split(", ")
-    return [name for name in listed if name not in ("exp", "normalised", "weighted", "spectrum", "gapped", "mismatch", "characters", "words")]
+    return [name for name in listed if name not in ("exp", "normalised", "weighted", "spectrum", "gapped", "mismatch", "characters", "positional", "words")]
 
 
 def test_kernels_are_values():

@@ -7,7 +7,7 @@
 //! ```
 //! There may be more grams than could ever be listed: 4ᵏ words of k letters, all pairs of words of a language. A gram's column is a function of its 64-bit hash (xxh3), so that
 //! nothing is listed, new grams have their place, and a row costs s additions for each gram of its text. Against √(K(a, a)·K(b, b)) the error has a deviation of at most √(2/m). With tf–idf,
-//! grams that many texts have count less: count·idf, idf = ln((1 + n)/(1 + df)) + 1, df the texts among n that have the gram. Leslie, Eskin & Noble (2002); Leslie et al. (2004) for mismatches; Ghandi et al. (2014)
+//! grams that many texts have count less: count·idf, idf = ln((1 + n)/(1 + df)) + 1, df the texts among n that have the gram. Leslie, Eskin & Noble (2002); Leslie et al. (2004) for mismatches; Rätsch & Sonnenburg (2004) for positions (the weighted degree kernel); Ghandi et al. (2014)
 //! for gaps; Weinberger et al. (2009) for hashing. `docs/book/sequences.md`.
 
 mod documents;
@@ -59,6 +59,13 @@ pub enum Grams {
     },
     /// All runs of `from` to `to` characters of Unicode, as they are written.
     Characters {
+        /// At least 1.
+        from: u32,
+        /// `from` to 64.
+        to: u32,
+    },
+    /// All runs of `from` to `to` characters of Unicode, each at its position: for texts that are aligned.
+    Positional {
         /// At least 1.
         from: u32,
         /// `from` to 64.
@@ -116,7 +123,7 @@ impl Grams {
                     });
                 }
             }
-            Grams::Characters { from, to } | Grams::Words { from, to } => {
+            Grams::Characters { from, to } | Grams::Positional { from, to } | Grams::Words { from, to } => {
                 within("from", "between 1 and 64", *from, 1, LONGEST)?;
                 within("to", "between from and 64", *to, *from, LONGEST)?;
             }
@@ -141,7 +148,9 @@ impl Grams {
             Grams::Mismatch { k, mismatches, alphabet } => (0..=*mismatches)
                 .map(|m| choose(*k, m).round() * (alphabet.len() as f64 - 1.0).powi(m as i32))
                 .sum(),
-            Grams::Characters { from, to } | Grams::Words { from, to } => f64::from(to - from + 1),
+            Grams::Characters { from, to } | Grams::Positional { from, to } | Grams::Words { from, to } => {
+                f64::from(to - from + 1)
+            }
         }
     }
 }
@@ -271,7 +280,7 @@ impl FromStr for Sequence {
             None => Err(Error::Unsupported {
                 what: format!("{kernel} of texts"),
                 reason: "it compares numbers",
-                instead: "say what is counted: spectrum(k=5), gapped(length=6,k=4), mismatch(k=5,m=1), characters(from=2,to=4) or words(from=1,to=2)",
+                instead: "say what is counted: spectrum(k=5), gapped(length=6,k=4), mismatch(k=5,m=1), characters(from=2,to=4), positional(from=1,to=3) or words(from=1,to=2)",
             }),
         }
     }

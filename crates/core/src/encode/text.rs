@@ -1,7 +1,12 @@
 //! A column of texts → counts of its words or letters, hashed to sparse columns of length 1 (`encode/sequence.rs`).
 //!
-//! Where nothing is said of how: runs of one and two words for texts of three words or more on average, else of three to five
-//! characters.
+//! Where nothing is said of how:
+//!
+//! ```text
+//! three words or more on average           runs of one and two words
+//! all of one length, of few letters        runs of one to three characters at their positions: aligned sequences
+//! all others                               runs of three to five characters
+//! ```
 
 use super::{Documents, Grams, Sequence, SequenceEncoder};
 use crate::Result;
@@ -41,7 +46,15 @@ pub struct TextProfile {
     pub words: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The fewest and the most bytes of one.
+    lengths: Option<[usize; 2]>,
+    /// Bytes that are there, a bit each.
+    letters: [u128; 2],
 }
+
+/// Aligned sequences have so many bytes at least, and so many different ones at most.
+const SHORTEST: usize = 8;
+const MOST_LETTERS: u32 = 32;
 
 impl TextProfile {
     pub(super) fn absorb(&mut self, texts: &TextColumn) {
@@ -51,6 +64,10 @@ impl TextProfile {
                     self.rows += 1;
                     self.words += text.split_whitespace().count() as u64;
                     self.bytes += text.len() as u64;
+                    self.extend([text.len(); 2]);
+                    for byte in text.bytes() {
+                        self.letters[usize::from(byte >> 7)] |= 1 << (byte & 127);
+                    }
                 }
                 None => self.missing += 1,
             }
@@ -62,13 +79,55 @@ impl TextProfile {
         self.rows += other.rows;
         self.words += other.words;
         self.bytes += other.bytes;
+        other.lengths.into_iter().for_each(|lengths| self.extend(lengths));
+        self.letters.iter_mut().zip(other.letters).for_each(|(own, letters)| *own |= letters);
+    }
+
+    fn extend(&mut self, [fewest, most]: [usize; 2]) {
+        let [a, b] = self.lengths.unwrap_or([fewest, most]);
+        self.lengths = Some([a.min(fewest), b.max(most)]);
+    }
+
+    /// Whether a position means the same in all of them.
+    fn are_aligned(&self) -> bool {
+        let letters: u32 = self.letters.iter().map(|letters| letters.count_ones()).sum();
+        self.lengths.is_some_and(|[fewest, most]| fewest == most && most >= SHORTEST)
+            && letters <= MOST_LETTERS
     }
 
     /// How its texts become numbers where nothing is said of it.
     pub(super) fn sequence(&self) -> Sequence {
-        let has_words = self.words >= 3 * self.rows;
-        let grams =
-            if has_words { Grams::Words { from: 1, to: 2 } } else { Grams::Characters { from: 3, to: 5 } };
+        let grams = if self.words >= 3 * self.rows {
+            Grams::Words { from: 1, to: 2 }
+        } else if self.are_aligned() {
+            Grams::Positional { from: 1, to: 3 }
+        } else {
+            Grams::Characters { from: 3, to: 5 }
+        };
         Sequence { normalise: true, ..Sequence::new(grams) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grams(texts: &[&str]) -> Grams {
+        let (mut profile, mut last) = (TextProfile::default(), TextProfile::default());
+        let (a, b) = texts.split_at(texts.len() / 2);
+        profile.absorb(&a.iter().copied().collect());
+        last.absorb(&b.iter().copied().collect());
+        profile.merge(&last);
+        profile.sequence().grams
+    }
+
+    #[test]
+    fn what_is_counted_follows_the_texts() {
+        assert_eq!(grams(&["so it goes", "and on it goes"]), Grams::Words { from: 1, to: 2 });
+        assert_eq!(grams(&["GATTACAG", "CATTACAG", "TTTTTTTT"]), Grams::Positional { from: 1, to: 3 });
+        let characters = Grams::Characters { from: 3, to: 5 };
+        assert_eq!(grams(&["GATTACAG", "CATTACA"]), characters);
+        assert_eq!(grams(&["GATTACA", "CATTACA"]), characters, "too short");
+        assert_eq!(grams(&["abcdefghijklmnopqr", "stuvwxyzäöü0123456"]), characters, "too many letters");
     }
 }

@@ -292,6 +292,7 @@ pub(super) fn print(
             if alphabet == Grams::DNA { Ok(()) } else { write!(f, ",alphabet={}", columns::quoted(alphabet)) }
         }
         Grams::Characters { from, to } => write!(f, "characters(from={from},to={to}"),
+        Grams::Positional { from, to } => write!(f, "positional(from={from},to={to}"),
         Grams::Words { from, to } => write!(f, "words(from={from},to={to}"),
     }?;
     if tf_idf {

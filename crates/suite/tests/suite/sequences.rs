@@ -77,6 +77,13 @@ fn naive(grams: &Grams, text: &str) -> Counts {
                 characters.windows(n as usize).map(|w| w.iter().collect()).collect::<Vec<String>>()
             }))
         }
+        Grams::Positional { from, to } => {
+            let characters: Vec<char> = text.chars().collect();
+            count((*from..=*to).flat_map(|n| {
+                let runs = characters.windows(n as usize).enumerate();
+                runs.map(|(at, run)| format!("{at}: {}", run.iter().collect::<String>())).collect::<Vec<_>>()
+            }))
+        }
         Grams::Words { from, to } => {
             let characters: Vec<char> = text.replace('’', "'").chars().collect();
             let is_letter = |at: usize| characters.get(at).is_some_and(|c| c.is_alphanumeric());
@@ -118,6 +125,7 @@ fn kinds() -> Vec<Grams> {
         mismatch(3, 3, "AC"),
         mismatch(2, 0, "ACGT"),
         Grams::Characters { from: 1, to: 3 },
+        Grams::Positional { from: 1, to: 3 },
         Grams::Words { from: 1, to: 2 },
         Grams::Words { from: 2, to: 3 },
     ]

@@ -1,6 +1,6 @@
 //! The grams of a text, one after the other, by the hashes of their bytes.
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{Grams, LONGEST};
 
@@ -42,6 +42,8 @@ enum Kind {
     Characters {
         from: usize,
         to: usize,
+        /// Whether runs at different positions differ.
+        at_positions: bool,
     },
     Words {
         from: usize,
@@ -70,7 +72,10 @@ impl Walk {
                 mismatches: size(*mismatches),
                 alphabet: alphabet.as_bytes().to_vec(),
             },
-            Grams::Characters { from, to } => Kind::Characters { from: size(*from), to: size(*to) },
+            Grams::Characters { from, to } | Grams::Positional { from, to } => {
+                let at_positions = matches!(grams, Grams::Positional { .. });
+                Kind::Characters { from: size(*from), to: size(*to), at_positions }
+            }
             Grams::Words { from, to } => Kind::Words { from: size(*from), to: size(*to) },
         };
         Walk { kind, text: String::new(), pieces: Vec::new() }
@@ -105,15 +110,15 @@ impl Walk {
                     around(&mut word[..*k], 0, *mismatches, alphabet, &mut see);
                 }
             }
-            Kind::Characters { from, to } => {
+            Kind::Characters { from, to, at_positions } => {
                 self.pieces.clear();
                 let character = |(at, c): (usize, char)| (at, at + c.len_utf8());
                 self.pieces.extend(text.char_indices().map(character));
-                runs(text, &self.pieces, (*from, *to), see);
+                runs(text, &self.pieces, (*from, *to), *at_positions, see);
             }
             Kind::Words { from, to } => {
                 words(text, &mut self.text, &mut self.pieces);
-                runs(&self.text, &self.pieces, (*from, *to), see);
+                runs(&self.text, &self.pieces, (*from, *to), false, see);
             }
         }
     }
@@ -172,11 +177,20 @@ fn around(word: &mut [u8], at: usize, left: usize, alphabet: &[u8], see: &mut im
     }
 }
 
-/// All runs of some pieces that follow each other.
-fn runs(text: &str, pieces: &[(usize, usize)], (from, to): (usize, usize), mut see: impl FnMut(u64)) {
+/// All runs of some pieces that follow each other; where positions count, the same run elsewhere is another.
+fn runs(
+    text: &str,
+    pieces: &[(usize, usize)],
+    (from, to): (usize, usize),
+    at_positions: bool,
+    mut see: impl FnMut(u64),
+) {
     for length in from..=to {
-        for run in pieces.windows(length) {
-            see(xxh3_64(&text.as_bytes()[run[0].0..run[length - 1].1]));
+        for (run, position) in pieces.windows(length).zip(1..) {
+            let bytes = &text.as_bytes()[run[0].0..run[length - 1].1];
+            let key = xxh3_64(bytes);
+            // Not the run itself with a seed: short runs and small seeds have equal hashes.
+            see(if at_positions { xxh3_64_with_seed(&key.to_le_bytes(), position) } else { key });
         }
     }
 }

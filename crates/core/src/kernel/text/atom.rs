@@ -141,7 +141,7 @@ fn width_of(gamma: f64, of: fn(f64) -> f64) -> Result<f64, Wrong> {
 /// The other spelling of a width that divides differences.
 const INVERSE: Option<fn(f64) -> f64> = Some(|gamma| 1.0 / gamma);
 
-const ATOMS: [Entry; 27] = [
+const ATOMS: [Entry; 28] = [
     Entry {
         name: "gaussian",
         aliases: &["rbf"],
@@ -359,6 +359,18 @@ const ATOMS: [Entry; 27] = [
             let from = a.whole("from", Some(1.0))?;
             let to = a.whole("to", Some(f64::from(from)))?;
             sequence(a, Grams::Characters { from, to })
+        },
+    },
+    Entry {
+        name: "positional",
+        aliases: &["weighted_degree"],
+        parameters: &["from", "to", "tf_idf", "width", "nonzeros"],
+        formula: "the same for runs of from to to characters at equal positions: for aligned texts",
+        example: "positional(from=1,to=3)[site]",
+        make: |a| {
+            let from = a.whole("from", Some(1.0))?;
+            let to = a.whole("to", Some(f64::from(from)))?;
+            sequence(a, Grams::Positional { from, to })
         },
     },
     Entry {
