@@ -15,7 +15,8 @@
 //! dates as `2024-03-01 17:05:09`. Integers and decimals that no f64 holds are rounded once, to the nearest; the source's warnings count integers beyond 2⁵³.
 //! A date outside the years 1678 to 2261 cannot be read: it is missing and counted, or an error if the options are strict.
 //!
-//! The batches may be of any size: blocks have as many rows as asked. Columns that are ignored are not looked at.
+//! The batches may be of any size: blocks have as many rows as asked. Columns that are ignored are not looked at. Batches that come once, from a data frame's
+//! stream, are kept first ([`Kept`]): in memory, or in an unnamed file where they are many.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,22 +31,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub(crate) mod build;
 mod field;
+pub(crate) mod ipc;
 mod scan;
 mod source;
 mod spell;
+mod spool;
 mod values;
 
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use bochner::table::TableSource;
 
 use crate::error::{Error, Result};
 use crate::options::Options;
 
 pub(crate) use source::Source;
+pub use spool::Kept;
+
+/// The most bytes of text that a column of a block has: a file may say one long text very often.
+pub(crate) const MOST_TEXT: u64 = 1 << 30;
+
+/// Rows that each byte of a file may stand for. A column of a single value, packed well, has some hundreds.
+pub(crate) const ROWS_A_BYTE: u64 = 4096;
+
+/// Columns of as many rows each, which nobody asks for their names.
+pub(crate) fn batch(columns: Vec<ArrayRef>) -> std::result::Result<RecordBatch, ArrowError> {
+    let field = |array: &ArrayRef| Field::new("", array.data_type().clone(), true);
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    RecordBatch::try_new(schema.into(), columns)
+}
 
 /// Where record batches come from, as often as needed.
 pub(crate) trait Batches: Send + Sync {
@@ -84,15 +102,16 @@ pub fn from_batches(
     options: &Options,
 ) -> bochner::Result<Box<dyn TableSource>> {
     let file = PathBuf::from(name);
-    let has_columns = |batch: &RecordBatch| {
-        let types =
-            |schema: &Schema| schema.fields().iter().map(|f| f.data_type().clone()).collect::<Vec<_>>();
-        types(batch.schema_ref()) == types(&schema)
-    };
-    if !batches.iter().all(has_columns) {
+    if !batches.iter().all(|batch| is_of(batch, &schema)) {
         return Err(Error::OtherColumns { file }.into());
     }
     Ok(Box::new(Source::open(Held { file, schema, batches }, options)?))
+}
+
+/// Whether a batch has columns of these types.
+fn is_of(batch: &RecordBatch, schema: &Schema) -> bool {
+    let (found, expected) = (batch.schema_ref().fields(), schema.fields());
+    found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| a.data_type() == b.data_type())
 }
 
 /// Batches in memory.

@@ -108,7 +108,7 @@ pub enum Error {
     },
 
     /// A format by an unknown name.
-    #[error("expected the format csv, libsvm or npy, found \"{found}\"")]
+    #[error("expected the format csv, libsvm, npy, parquet or arrow, found \"{found}\"")]
     UnknownFormat {
         /// The name that came.
         found: String,
@@ -140,12 +140,12 @@ pub enum Error {
         found: u8,
     },
 
-    /// Compressed data that cannot be unpacked.
+    /// Compressed data that cannot be unpacked, or a binary file that contradicts itself.
     #[error("{}: expected a whole {codec} file, found a damaged or truncated one ({source})", .file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// How it is compressed.
+        /// How it is compressed, or its format.
         codec: &'static str,
         /// The decoder's reason.
         source: std::io::Error,
@@ -483,6 +483,30 @@ pub enum Error {
         /// What it is, in words.
         what: &'static str,
         /// Its type as the file has it, shortened.
+        found: String,
+    },
+
+    /// A file that claims more than is read.
+    #[error("{}: expected at most {limit} {what}, found {found}", .file.display())]
+    Beyond {
+        /// The file.
+        file: PathBuf,
+        /// Of what it claims so many.
+        what: &'static str,
+        /// The most that is read.
+        limit: u64,
+        /// What it claims.
+        found: u64,
+    },
+
+    /// A file of a format that is read, written in a way that is not.
+    #[error("{}: expected {expected}, found {found}; write it again in a way that is read", .file.display())]
+    NotRead {
+        /// The file.
+        file: PathBuf,
+        /// What is read.
+        expected: &'static str,
+        /// What there is.
         found: String,
     },
 

@@ -1,7 +1,8 @@
-//! Data files for `bochner`: CSV, LIBSVM and NPY, plain or compressed, read in blocks.
+//! Data files for `bochner`: CSV, LIBSVM, NPY, Parquet and Arrow, plain or compressed, read in blocks.
 //!
 //! ```text
 //! file ─origin─▶ bytes ─input─▶ unpacked, in UTF-8, buffered ─csv | libsvm | npy─▶ Table, Table, …
+//!                      ─parquet | arrow::ipc─▶ batches of columns ─arrow─▶ Table, Table, …
 //! ```
 //!
 //! The content says how a file is compressed (gzip, zstd, xz, bzip2, or a zip archive of one table), whether its text is UTF-8 or UTF-16, and
@@ -33,6 +34,7 @@ mod compression;
 mod csv;
 mod encoding;
 mod error;
+mod fault;
 mod features;
 mod files;
 mod input;
@@ -42,6 +44,8 @@ mod npy;
 mod number;
 mod options;
 mod origin;
+mod packing;
+mod parquet;
 mod sniff;
 mod temporary;
 mod wildcard;
@@ -61,7 +65,9 @@ pub use files::Files;
 pub use options::{Format, Options};
 pub use wildcard::matches;
 
+use arrow::ipc::Ipc;
 use origin::Origin;
+use parquet::Parquet;
 
 /// Looks at a file: its format, its columns, and for sparse files its width, which costs one pass. Targets of a file of their own stand beside its columns.
 ///
@@ -95,5 +101,7 @@ fn source(mut origin: Origin, options: &Options) -> Result<Box<dyn TableSource>>
         Format::Csv => Box::new(csv::Source::open(origin, options)?),
         Format::Libsvm => Box::new(libsvm::Source::open(origin, options)?),
         Format::Npy => Box::new(npy::Source::open(origin, options)?),
+        Format::Parquet => Box::new(arrow::Source::open(Parquet::open(origin, options)?, options)?),
+        Format::Arrow => Box::new(arrow::Source::open(Ipc::open(origin, options)?, options)?),
     })
 }

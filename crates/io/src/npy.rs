@@ -34,17 +34,10 @@ pub(crate) struct Source {
 impl Source {
     /// Reads the header, and compares what it says with the size of the file where that is known.
     pub(crate) fn open(origin: Origin, options: &Options) -> bochner::Result<Self> {
-        let mut origin = origin;
-        let mut input = Input::open(&origin)?;
-        let header = Header::read(&mut input)?;
-        if header.by_columns && (input.unpacked_size().is_none() || origin.seekable()?.is_none()) {
-            let folder = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
-            let mut whole = Input::open(&origin)?;
-            origin = Origin::kept(&origin.file, &folder, |to| whole.read_into(to))?;
-            input = Input::open(&origin)?;
-        }
-        if let Some(found) = input.unpacked_size() {
-            header.check_size(input.file(), found)?;
+        let header = Header::read(&mut Input::open(&origin)?)?;
+        let origin = if header.by_columns { origin.plain(options)? } else { origin };
+        if let Some(found) = Input::open(&origin)?.unpacked_size() {
+            header.check_size(&origin.file, found)?;
         }
         let number = |j: usize| ColumnInfo { name: format!("x{j}"), kind: ColumnKind::Number };
         let mut columns: Vec<ColumnInfo> = (0..header.columns).map(number).collect();

@@ -18,17 +18,23 @@ pub enum Format {
     Libsvm,
     /// NumPy's arrays: `.npy`.
     Npy,
+    /// Parquet: `.parquet`, `.pq`.
+    Parquet,
+    /// Arrow's files and streams, Feather's second version: `.arrow`, `.feather`, `.ipc`, `.arrows`.
+    Arrow,
 }
 
 impl FromStr for Format {
     type Err = Error;
 
-    /// `csv`, `libsvm` or `npy`.
+    /// `csv`, `libsvm`, `npy`, `parquet` or `arrow`.
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "csv" => Ok(Format::Csv),
             "libsvm" => Ok(Format::Libsvm),
             "npy" => Ok(Format::Npy),
+            "parquet" => Ok(Format::Parquet),
+            "arrow" => Ok(Format::Arrow),
             _ => Err(Error::UnknownFormat { found: name.to_owned() }),
         }
     }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::options::Options;
 use crate::temporary::{self, Place};
 
 /// Starts reading from the first byte.
@@ -26,6 +28,36 @@ pub(crate) struct Origin {
     /// Of texts, where it was said.
     pub(crate) encoding: Option<Encoding>,
     bytes: Bytes,
+}
+
+/// Bytes of which several readers read anywhere at once.
+#[derive(Clone)]
+pub(crate) enum Shared {
+    File(Arc<File>),
+    Memory(Arc<[u8]>),
+}
+
+impl Shared {
+    /// The number of bytes.
+    pub(crate) fn size(&self) -> io::Result<u64> {
+        match self {
+            Shared::File(file) => Ok(file.metadata()?.len()),
+            Shared::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Fills `to` with what stands here; an error if the bytes end before.
+    pub(crate) fn read_at(&self, at: u64, to: &mut [u8]) -> io::Result<()> {
+        match self {
+            Shared::File(file) => Place::new(Arc::clone(file), at).read_exact(to),
+            Shared::Memory(bytes) => {
+                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
+                let found = rest.and_then(|rest| rest.get(..to.len())).ok_or(io::ErrorKind::UnexpectedEof)?;
+                to.copy_from_slice(found);
+                Ok(())
+            }
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -101,7 +133,7 @@ impl Origin {
         let opened = match &self.bytes {
             Bytes::File(path) => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
             Bytes::Memory(bytes) => Ok(Box::new(Cursor::new(Arc::clone(bytes))) as Box<dyn Read>),
-            Bytes::Kept(file) => Ok(Box::new(Place::first(Arc::clone(file))) as Box<dyn Read>),
+            Bytes::Kept(file) => Ok(Box::new(Place::new(Arc::clone(file), 0)) as Box<dyn Read>),
             Bytes::Function(open) => open(),
         };
         opened.map_err(|source| self.failed(source))
@@ -115,9 +147,34 @@ impl Origin {
                 Ok(Some(Box::new(file)))
             }
             Bytes::Memory(bytes) => Ok(Some(Box::new(Cursor::new(Arc::clone(bytes))))),
-            Bytes::Kept(file) => Ok(Some(Box::new(Place::first(Arc::clone(file))))),
+            Bytes::Kept(file) => Ok(Some(Box::new(Place::new(Arc::clone(file), 0)))),
             Bytes::Function(_) => Ok(None),
         }
+    }
+
+    /// The same for several readers; what is compressed, or cannot be read from anywhere, is kept in an unnamed file. With the name.
+    pub(crate) fn shared(self, options: &Options) -> Result<(PathBuf, Shared)> {
+        let origin = self.plain(options)?;
+        let bytes = match origin.bytes {
+            Bytes::File(path) => {
+                let failed = |source| Error::Io { file: path.clone(), source };
+                Shared::File(Arc::new(File::open(&path).map_err(failed)?))
+            }
+            Bytes::Memory(bytes) => Shared::Memory(bytes),
+            Bytes::Kept(file) => Shared::File(file),
+            Bytes::Function(_) => return Err(Error::Changed { file: origin.file }),
+        };
+        Ok((origin.file, bytes))
+    }
+
+    /// The same bytes uncompressed, and where they can be read from anywhere.
+    pub(crate) fn plain(self, options: &Options) -> Result<Origin> {
+        let mut input = Input::open(&self)?;
+        if input.unpacked_size().is_some() && !matches!(self.bytes, Bytes::Function(_)) {
+            return Ok(self);
+        }
+        let folder = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
+        Origin::kept(&self.file, &folder, |to| input.read_into(to))
     }
 
     /// The error of a read.

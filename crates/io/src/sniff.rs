@@ -72,6 +72,14 @@ fn by_magic(file: &Path, head: &[u8]) -> Result<Option<Format>> {
     if head.starts_with(b"\x93NUMPY") {
         return Ok(Some(Format::Npy));
     }
+    // Encrypted footers are refused with their reason.
+    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
+        return Ok(Some(Format::Parquet));
+    }
+    // A file, and a stream.
+    if head.starts_with(b"ARROW1") || head.starts_with(b"\xff\xff\xff\xff") {
+        return Ok(Some(Format::Arrow));
+    }
     match foreign(head) {
         Some(foreign) => Err(foreign.refused(file)),
         None => Ok(None),
@@ -80,11 +88,7 @@ fn by_magic(file: &Path, head: &[u8]) -> Result<Option<Format>> {
 
 fn foreign(head: &[u8]) -> Option<Foreign> {
     let begins = |magic: &[u8]| head.starts_with(magic);
-    let (found, advice) = if begins(b"PAR1") {
-        ("a Parquet file", by_pandas!("read_parquet"))
-    } else if begins(b"ARROW1") {
-        ("an Arrow file", by_pandas!("read_feather"))
-    } else if begins(b"FEA1") {
+    let (found, advice) = if begins(b"FEA1") {
         ("a file of Feather's first version", by_pandas!("read_feather"))
     } else if begins(b"SQLite format 3\0") {
         ("an SQLite database", "sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > FILE.csv")
@@ -117,6 +121,8 @@ fn by_name(file: &Path) -> Option<Format> {
         "csv" | "tsv" => Some(Format::Csv),
         "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
         "npy" => Some(Format::Npy),
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "feather" | "ipc" | "arrows" => Some(Format::Arrow),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -21,24 +21,73 @@ pub(crate) fn kept(
     folder: &Path,
     mut fill: impl FnMut(&mut [u8]) -> Result<usize>,
 ) -> Result<Arc<File>> {
-    let failed = |source| Error::Io { file: folder.to_owned(), source };
-    let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
+    let mut file = Unnamed::create(name, folder)?;
     let mut step = vec![0; STEP];
-    let mut written = 0;
     loop {
         let count = fill(&mut step)?;
-        let full = |free| Error::NoSpace { file: name.to_owned(), folder: folder.to_owned(), written, free };
-        if let Some(free) = free(&file).filter(|free| *free < RESERVE + count as u64) {
-            return Err(full(free));
-        }
-        file.write_all(&step[..count]).map_err(|source| match source.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => full(0),
-            _ => failed(source),
-        })?;
-        written += count as u64;
+        file.append(&step[..count])?;
         if count < step.len() {
-            return Ok(Arc::new(file));
+            return Ok(file.finish());
         }
+    }
+}
+
+/// An unnamed file that is being written.
+pub(crate) struct Unnamed {
+    file: File,
+    /// Of what it keeps, for messages.
+    name: PathBuf,
+    folder: PathBuf,
+    written: u64,
+    /// Bytes written since it was looked at what is free.
+    unseen: usize,
+}
+
+impl Unnamed {
+    /// An empty one in this folder.
+    pub(crate) fn create(name: &Path, folder: &Path) -> Result<Unnamed> {
+        let failed = |source| Error::Io { file: folder.to_owned(), source };
+        let file = tempfile::tempfile_in(folder).map_err(failed)?;
+        Ok(Unnamed { file, name: name.to_owned(), folder: folder.to_owned(), written: 0, unseen: STEP })
+    }
+
+    /// Writes all of these bytes, unless too little would be left free.
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.unseen += bytes.len();
+        if self.unseen >= STEP {
+            self.unseen = 0;
+            if let Some(free) = free(&self.file).filter(|free| *free < RESERVE + bytes.len() as u64) {
+                return Err(self.full(free));
+            }
+        }
+        self.file.write_all(bytes).map_err(|source| match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => self.full(0),
+            _ => Error::Io { file: self.folder.clone(), source },
+        })?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn full(&self, free: u64) -> Error {
+        let (file, folder, written) = (self.name.clone(), self.folder.clone(), self.written);
+        Error::NoSpace { file, folder, written, free }
+    }
+
+    /// The file, to be read.
+    pub(crate) fn finish(self) -> Arc<File> {
+        Arc::new(self.file)
+    }
+}
+
+/// Errors are our own, inside one of the system's.
+impl Write for Unnamed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -61,9 +110,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The first byte.
-    pub(crate) fn first(file: Arc<File>) -> Place {
-        Place { file, at: 0 }
+    /// This byte.
+    pub(crate) fn new(file: Arc<File>, at: u64) -> Place {
+        Place { file, at }
     }
 }
 

@@ -11,8 +11,8 @@ use bochner::table::{
 };
 
 use super::field::{self, Found};
-use super::values::{Keys, append_dates, append_numbers, are_numbers};
-use super::{BatchReader, Batches, scan, spell};
+use super::values::{Keys, append_dates, append_numbers, are_numbers, text_bytes};
+use super::{BatchReader, Batches, MOST_TEXT, scan, spell};
 use crate::csv::cells::Cells;
 use crate::csv::layout::unique;
 use crate::error::{Error, Result, expected, shortened};
@@ -94,6 +94,11 @@ impl<B: Batches> Source<B> {
         Ok(source)
     }
 
+    /// Bytes that an array adds to column j.
+    fn text_bytes(&self, array: &dyn Array, j: usize) -> u64 {
+        if self.columns[j].kind == ColumnKind::Text { text_bytes(array) } else { 0 }
+    }
+
     /// No column that is looked at has cells inside its cells.
     fn check_flat(&self, names: &[String]) -> Result<()> {
         for (j, field) in self.batches.schema().fields().iter().enumerate() {
@@ -152,11 +157,17 @@ impl<B: Batches> TableReader for Reader<'_, B> {
         let (first_row, capacity) = (self.next, self.expected.min(most));
         let mut columns: Vec<Cells> =
             self.source.formats.iter().map(|format| Cells::new(*format, capacity)).collect();
-        let mut rows = 0;
+        let (mut rows, mut texts) = (0, vec![0; self.source.columns.len()]);
         while rows < most {
             let Some(batch) = self.take(most - rows)? else { break };
             for (array, &j) in batch.columns().iter().zip(&self.source.read) {
                 if !self.source.is_ignored[j] {
+                    texts[j] += self.source.text_bytes(array.as_ref(), j);
+                    if texts[j] > MOST_TEXT {
+                        let (file, found) = (self.source.batches.file().to_owned(), texts[j]);
+                        let what = "bytes of text in a block of rows";
+                        return Err(Error::Beyond { file, what, limit: MOST_TEXT, found }.into());
+                    }
                     self.append(array.as_ref(), j, &mut columns[j])?;
                 }
             }

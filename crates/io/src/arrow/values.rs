@@ -140,6 +140,28 @@ pub(super) fn beyond_exact(array: &dyn Array) -> u64 {
     }
 }
 
+/// From the first offset to the last.
+fn span<T: Copy + TryInto<u64>>(offsets: &[T]) -> u64 {
+    let end = |offset: Option<&T>| offset.and_then(|offset| (*offset).try_into().ok()).unwrap_or(0);
+    end(offsets.last()) - end(offsets.first())
+}
+
+/// Bytes of all texts in an array, each as often as it is there.
+pub(super) fn text_bytes(array: &dyn Array) -> u64 {
+    match array.data_type() {
+        D::Utf8 => span(array.as_string::<i32>().value_offsets()),
+        D::LargeUtf8 => span(array.as_string::<i64>().value_offsets()),
+        D::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
+        D::Dictionary(_, values) if !are_numbers(values) => {
+            let keys = Keys::of(array);
+            let length = |key: usize| text_bytes(keys.values.slice(key, 1).as_ref());
+            let lengths: Vec<u64> = (0..keys.values.len()).map(length).collect();
+            keys.iter().flatten().map(|key| lengths[key]).sum()
+        }
+        _ => 0,
+    }
+}
+
 /// The dictionary of an array, and which of its values each cell is.
 pub(super) struct Keys<'a> {
     array: &'a dyn Array,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
 use arrow_array::*;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use bochner::table::{CellFormat, Column, ColumnKind, MISSING_DATE, Table, TableSource, TextColumn};
 use bochner_io::{Options, arrow, from_bytes};
 
@@ -382,4 +382,63 @@ fn slices_and_empty_batches_are_read_as_whole_ones() {
     }
     let none = source(vec![whole.slice(0, 0)], &Options::default());
     assert!(tables(&*none, 5).is_empty());
+}
+
+/// Rows come back from a file as from memory, whatever the batches were, and columns that nobody looks at are not written.
+#[test]
+fn streams_are_kept_in_memory_or_in_a_file() {
+    let rows = |from: i64, words: [&str; 3]| {
+        let codes: DictionaryArray<Int8Type> = words.into_iter().collect();
+        let numbers = Int64Array::from(vec![Some(from), None, Some(from + 2)]);
+        let texts = StringArray::from(words.to_vec());
+        batch([("code", Arc::new(codes)), ("x", Arc::new(numbers)), ("text", Arc::new(texts))])
+    };
+    let batches = [rows(0, ["a", "b", "a"]), rows(3, ["c", "c", "b"]).slice(1, 2), rows(6, ["b", "a", "d"])];
+    let options = Options { ignored: vec!["text".to_owned()], ..Options::default() };
+    let kept = |most, options: &Options| {
+        let stream = batches.iter().cloned().map(Ok);
+        arrow::Kept::of("stream", &batches[0].schema(), stream, most, options.clone()).unwrap()
+    };
+    for options in [Options::default(), options] {
+        let (held, spooled) = (kept(u64::MAX, &options), kept(100, &options));
+        assert_eq!((held.is_spooled(), spooled.is_spooled()), (false, true));
+        assert_eq!((held.rows(), spooled.rows()), (8, 8));
+        let (held, spooled) = (held.open().unwrap(), spooled.open().unwrap());
+        assert_eq!(held.columns().len(), 3 - options.ignored.len());
+        for most in [1, 3, 100] {
+            let (a, b) = (tables(held.as_ref(), most), tables(spooled.as_ref(), most));
+            assert_eq!(format!("{a:?}"), format!("{b:?}"));
+        }
+    }
+    // All is ignored: rows are counted nevertheless.
+    let all = ["code", "x", "text"].map(str::to_owned).to_vec();
+    let source = kept(0, &Options { ignored: all, ..Options::default() }).open().unwrap();
+    assert_eq!(tables(source.as_ref(), 100)[0].rows, 8);
+}
+
+#[test]
+fn streams_that_break_or_change_are_refused() {
+    let numbers = |name: &str| {
+        RecordBatch::try_from_iter([(name, Arc::new(Int64Array::from(vec![1, 2])) as ArrayRef)]).unwrap()
+    };
+    let of = |next: Result<RecordBatch, ArrowError>, most: u64, options: Options| {
+        let schema = numbers("x").schema();
+        let stream = [Ok(numbers("x")), next].into_iter();
+        arrow::Kept::of("stream", &schema, stream, most, options).map(|kept| kept.rows())
+    };
+    for most in [0, 1000] {
+        let said = |next, options| of(next, most, options).unwrap_err().to_string();
+        let broken = said(Err(ArrowError::ComputeError("gone".to_owned())), Options::default());
+        assert!(broken.contains("stream: ") && broken.contains("gone"), "{broken}");
+        let texts = StringArray::from(vec!["a"]);
+        let other = RecordBatch::try_from_iter([("x", Arc::new(texts) as ArrayRef)]).unwrap();
+        assert!(said(Ok(other), Options::default()).contains("columns"));
+        let ignored = vec!["z".to_owned()];
+        let missing = said(Ok(numbers("x")), Options { ignored, ..Options::default() });
+        assert!(missing.contains("\"z\""), "{missing}");
+    }
+    let nowhere = Some("/nowhere/at/all".into());
+    let error = of(Ok(numbers("x")), 0, Options { temporary: nowhere, ..Options::default() }).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    assert_eq!(of(Ok(numbers("x")), 0, Options::default()).unwrap(), 4);
 }

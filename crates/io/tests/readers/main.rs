@@ -5,8 +5,11 @@ mod compression;
 mod content;
 mod encoding;
 mod file;
+mod hostile;
+mod ipc;
 mod many;
 mod message;
+mod parquet;
 mod property;
 
 use std::sync::LazyLock;
@@ -15,3 +18,6 @@ use bochner::Engine;
 
 /// What readers run on.
 static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::default);
+
+#[global_allocator]
+static ALLOCATOR: hostile::allocator::Watched = hostile::allocator::Watched;

@@ -157,7 +157,7 @@ fn names_and_formats() {
     }
     assert_eq!("libsvm".parse::<Format>().unwrap(), Format::Libsvm);
     let error = "xls".parse::<Format>().unwrap_err().to_string();
-    assert_eq!(error, "expected the format csv, libsvm or npy, found \"xls\"");
+    assert_eq!(error, "expected the format csv, libsvm, npy, parquet or arrow, found \"xls\"");
 }
 
 /// An array with this dictionary and these numbers.
