@@ -166,7 +166,7 @@ impl Engine {
 
     /// Calls `job(i, chunk)` for the i-th chunk of `size` entries, shared by the threads; the last
     /// chunk may be shorter.
-    pub(crate) fn for_each_chunk<T: Send>(
+    pub fn for_each_chunk<T: Send>(
         &self,
         data: &mut [T],
         size: usize,
@@ -187,7 +187,7 @@ impl Engine {
     }
 
     /// `job(i)` for each i below `count`, computed by the threads.
-    pub(crate) fn map<R: Send>(&self, count: usize, job: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+    pub fn map<R: Send>(&self, count: usize, job: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
         let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
         self.for_each_mut(&mut results, &|i, result| *result = Some(job(i)));
         results.into_iter().flatten().collect()

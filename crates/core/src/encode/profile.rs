@@ -97,8 +97,8 @@ pub struct TableProfile {
     formats: Vec<CellFormat>,
     profiles: Vec<ColumnProfile>,
     rows: u64,
-    /// The column of the target, if categories of many levels are encoded by it.
-    target: Option<usize>,
+    /// Whether categories of many levels are encoded by the target.
+    by_target: bool,
     scaling: ColumnScaling,
     sample: TableSample,
     /// Whether columns that do not vary are encoded like others.
@@ -111,8 +111,9 @@ impl TableProfile {
         let profiles = columns.iter().map(|column| ColumnProfile::new(column.kind)).collect();
         let formats = columns.iter().map(|column| CellFormat::from(column.kind)).collect();
         let sample = TableSample::new(columns, None);
-        let (columns, rows, target, scaling) = (columns.to_vec(), 0, None, ColumnScaling::default());
-        TableProfile { columns, formats, profiles, rows, target, scaling, sample, keeps_constants: false }
+        let (columns, rows, scaling) = (columns.to_vec(), 0, ColumnScaling::default());
+        let (by_target, keeps_constants) = (false, false);
+        TableProfile { columns, formats, profiles, rows, by_target, scaling, sample, keeps_constants }
     }
 
     /// Of a source that nothing has been read of.
@@ -124,7 +125,12 @@ impl TableProfile {
     /// The same for a fit that encodes categories of many levels by the target in this column (`target.rs`), as
     /// [`Auto::fit_table`](crate::Auto::fit_table) does; otherwise the rare levels share a column.
     pub fn with_target(self, column: usize) -> TableProfile {
-        TableProfile { target: Some(column), sample: self.sample.with_target(column), ..self }
+        TableProfile { by_target: true, sample: self.sample.with_target(column), ..self }
+    }
+
+    /// The same for a target that stands beside the table.
+    pub fn with_target_beside(self) -> TableProfile {
+        TableProfile { by_target: true, ..self }
     }
 
     /// The same with numbers scaled so.
@@ -203,7 +209,7 @@ impl TableProfile {
                 Encoding::Number(NumberEncoding { decimal_comma, ..fitted })
             }
             ColumnProfile::Boolean(profile) => Encoding::Boolean(profile.encoding()),
-            ColumnProfile::Category(profile) if self.target.is_some() && profile.has_many_levels() => {
+            ColumnProfile::Category(profile) if self.by_target && profile.has_many_levels() => {
                 Encoding::Target(TargetEncoding::of_outputs(1))
             }
             ColumnProfile::Category(profile) => Encoding::Category(profile.encoding()),

@@ -23,8 +23,8 @@ enum Targets<'a> {
     None,
     /// In a column of the table.
     Column(usize),
-    /// Beside the table, a row for each of its rows.
-    Beside(MatrixView<'a, f64>),
+    /// Beside the table, a row for each of its rows, and what they are called.
+    Beside { values: MatrixView<'a, f64>, name: &'a str },
 }
 
 /// Where weights are.
@@ -119,10 +119,11 @@ impl<'a> TableRows<'a> {
         Ok(TableRows { weights, ..self })
     }
 
-    /// The same with targets, one row for each row of the table, and weights that stand beside it. For classes, `targets` is one
-    /// column of positions in the labels.
+    /// The same with targets called `name`, one row for each row of the table, and weights that stand beside it. For classes, `targets`
+    /// is one column of positions in the labels. A row with NaN has no target.
     pub fn beside(
         self,
+        name: &'a str,
         targets: MatrixView<'a, f64>,
         weights: Option<&'a [f64]>,
         target: Target,
@@ -139,7 +140,7 @@ impl<'a> TableRows<'a> {
         }
         let weights = weights.map_or(Weights::None, Weights::Beside);
         let columns = self.columns.for_outputs(target.outputs());
-        let (targets, rows) = (Targets::Beside(targets), Some(rows as u64));
+        let (targets, rows) = (Targets::Beside { values: targets, name }, Some(rows as u64));
         Ok(TableRows { columns, targets, weights, target, rows, ..self })
     }
 
@@ -158,7 +159,8 @@ impl<'a> TableRows<'a> {
     pub(crate) fn target_name(&self) -> &str {
         match self.targets {
             Targets::Column(at) => &self.tables.columns()[at].name,
-            Targets::None | Targets::Beside(_) => "",
+            Targets::Beside { name, .. } => name,
+            Targets::None => "",
         }
     }
 
@@ -212,16 +214,18 @@ impl<'a> TableRows<'a> {
         let mut weights = self.weights(table)?.map(Cow::into_owned);
         let targets = match self.targets {
             Targets::None => Matrix::zeros(table.rows, 0),
-            Targets::Beside(targets) => {
-                let place = place(table, "rows of targets", targets.rows())?;
-                Matrix::from_fn(table.rows, targets.columns(), |i, o| targets.row(place.start + i)[o])
+            Targets::Beside { values, .. } => {
+                let place = place(table, "rows of targets", values.rows())?;
+                let is_missing = |i: usize| values.row(place.start + i).iter().any(|y| y.is_nan());
+                let missing: Vec<bool> = (0..table.rows).map(is_missing).collect();
+                without(&missing, &mut weights);
+                let target =
+                    |i: usize, o: usize| if missing[i] { 0.0 } else { values.row(place.start + i)[o] };
+                Matrix::from_fn(table.rows, values.columns(), target)
             }
             Targets::Column(at) => {
                 let targets = self.targets_in(at, table)?;
-                if targets.iter().any(Option::is_none) {
-                    let weights = weights.get_or_insert_with(|| vec![1.0; table.rows]);
-                    weights.iter_mut().zip(&targets).filter(|(_, y)| y.is_none()).for_each(|(w, _)| *w = 0.0);
-                }
+                without(&targets.iter().map(Option::is_none).collect::<Vec<_>>(), &mut weights);
                 Matrix::new(table.rows, 1, targets.into_iter().map(|y| y.unwrap_or(0.0)).collect())?
             }
         };
@@ -316,6 +320,14 @@ struct Block {
     weights: Option<Vec<f64>>,
     keys: Option<Vec<u64>>,
     groups: Option<Vec<u64>>,
+}
+
+/// Rows that are missing have no weight.
+fn without(missing: &[bool], weights: &mut Option<Vec<f64>>) {
+    if missing.contains(&true) {
+        let weights = weights.get_or_insert_with(|| vec![1.0; missing.len()]);
+        weights.iter_mut().zip(missing).filter(|(_, missing)| **missing).for_each(|(w, _)| *w = 0.0);
+    }
 }
 
 /// Into which parts rows are divided where categories are encoded by the target.
@@ -589,14 +601,7 @@ impl Batches for TableBatches<'_> {
             Some(learning) => {
                 let own = groups.as_deref().or(keys.as_deref()).unwrap_or_default();
                 let seen: Vec<Option<Seen>> = own.iter().map(|&key| learning.seen(key)).collect();
-                if seen.iter().any(Option::is_none) {
-                    let weights = weights.get_or_insert_with(|| vec![1.0; table.rows]);
-                    weights
-                        .iter_mut()
-                        .zip(&seen)
-                        .filter(|(_, seen)| seen.is_none())
-                        .for_each(|(w, _)| *w = 0.0);
-                }
+                without(&seen.iter().map(Option::is_none).collect::<Vec<_>>(), weights);
                 encoded(engine, &table, columns, positions, Some((learning.means, &seen)))?
             }
             None => rows_of(engine, &table, columns, positions)?,
@@ -645,7 +650,7 @@ mod tests {
             info("y", ColumnKind::Category),
             info("w", ColumnKind::Number),
         ];
-        MemoryTables::new(infos, [Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
+        MemoryTables::new(infos, vec![Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
     }
 
     fn labels() -> Labels {
@@ -664,7 +669,7 @@ mod tests {
         let view = MatrixView::new(&classes, ROWS, 1).unwrap();
         let target = Target::Classes { labels: labels() };
         let rows = || TableRows::without_target(&engine, &tables, columns.clone()).unwrap();
-        let beside = rows().beside(view, Some(&weights), target.clone()).unwrap();
+        let beside = rows().beside("y", view, Some(&weights), target.clone()).unwrap();
         assert_eq!((beside.row_count(), beside.target()), (Some(ROWS as u64), inside.target()));
         let (mut a, mut b) = (inside.open().unwrap(), beside.open().unwrap());
         for _ in 0..2 {
@@ -674,11 +679,11 @@ mod tests {
         }
         assert!(a.next(BLOCK).unwrap().is_none() && b.next(BLOCK).unwrap().is_none());
         let too_few = MatrixView::new(&classes[1..], ROWS - 1, 1).unwrap();
-        let short = rows().beside(too_few, None, target.clone()).unwrap();
+        let short = rows().beside("y", too_few, None, target.clone()).unwrap();
         let mut batches = short.open().unwrap();
         batches.next(BLOCK).unwrap();
         assert!(matches!(batches.next(BLOCK), Err(Error::Length { what: "rows of targets", .. })));
-        assert!(rows().beside(view, Some(&weights[1..]), target).is_err());
-        assert!(rows().beside(view, None, Target::Numbers { outputs: 2 }).is_err());
+        assert!(rows().beside("y", view, Some(&weights[1..]), target).is_err());
+        assert!(rows().beside("y", view, None, Target::Numbers { outputs: 2 }).is_err());
     }
 }

@@ -79,6 +79,14 @@ pub(super) fn may_be(text: &str) -> bool {
     (6..=40).contains(&text.len()) && text[0].is_ascii_alphanumeric() && text.iter().any(u8::is_ascii_digit)
 }
 
+/// Whether a text is a date, the month first and the day first.
+pub(super) fn ways(text: &str) -> [bool; 2] {
+    let month_first = parse(text, false).is_some();
+    // Where the year comes first there is one way.
+    let has_two = !text.as_bytes().iter().take(4).all(u8::is_ascii_digit);
+    [month_first, if has_two { parse(text, true).is_some() } else { month_first }]
+}
+
 /// What has not been read yet.
 struct Rest<'a>(&'a [u8]);
 
@@ -114,6 +122,9 @@ impl Rest<'_> {
     /// The number of a month from its name: three letters or all of them.
     fn month(&mut self) -> Option<i64> {
         let letters = self.0.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        if letters > "september".len() {
+            return None;
+        }
         let name = std::str::from_utf8(&self.0[..letters]).ok()?.to_ascii_lowercase();
         const REST: [&str; 12] =
             ["uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember"];

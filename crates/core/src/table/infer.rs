@@ -14,7 +14,7 @@
 //! A scan looks at cells only, not at where they stand: scans of parts of a column merge, in any order.
 
 use super::distinct::Distinct;
-use super::number::Sign;
+use super::number::{Decimal, Sign};
 use super::{ColumnKind, date, number};
 
 /// What people write where a cell is missing, in any case and with spaces around it.
@@ -93,6 +93,8 @@ pub struct Inferred {
     pub distinct: f64,
     /// Whether its cells are the whole numbers from the smallest to the largest, each once.
     pub counts_rows: bool,
+    /// Of a column of numbers, whole ones beyond 2⁵³: the nearest number is taken for them.
+    pub beyond: u64,
 }
 
 /// Cells to judge from that each is different.
@@ -116,9 +118,14 @@ pub struct KindScan {
     distinct: Distinct,
     /// The first cells with their lines that are no numbers, no dates, no booleans.
     others: [Option<(u64, String)>; 3],
-    /// The smallest and the largest number.
+    /// The smallest and the largest of the cells of digits alone.
     range: Option<[f64; 2]>,
+    /// Whole numbers beyond 2⁵³.
+    beyond: u64,
 }
+
+/// Digits that no number beyond 2⁵³ has fewer of.
+const BEYOND: usize = 16;
 
 /// Cells that are numbers in one way of writing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,6 +153,21 @@ const NUMBER: usize = 0;
 const DATE: usize = 1;
 const BOOLEAN: usize = 2;
 
+/// Words between spaces.
+fn words(cell: &str) -> u64 {
+    if !cell.is_ascii() {
+        return cell.split_whitespace().count() as u64;
+    }
+    // What char::is_whitespace is of ASCII.
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let (mut count, mut after_space) = (0, true);
+    for byte in cell.bytes() {
+        count += u64::from(after_space && !is_space(byte));
+        after_space = is_space(byte);
+    }
+    count
+}
+
 impl KindScan {
     /// Reads a cell, in which line it stands.
     pub fn absorb(&mut self, cell: &str, line: u64) {
@@ -156,20 +178,56 @@ impl KindScan {
         }
         let cell = cell.trim();
         self.distinct.add(cell.as_bytes());
-        let point = number::parse(cell, false);
-        if let Some((value, sign)) = point {
-            self.numbers[0].add(sign);
-            self.extend([value; 2]);
+        match number::decimal(cell.as_bytes()) {
+            Some(decimal) => self.absorb_decimal(&decimal, cell, line),
+            None => self.absorb_other(cell, line),
         }
+    }
+
+    /// Reads some cells that are missing.
+    pub fn absorb_missing(&mut self, count: u64) {
+        self.rows += count;
+        self.missing += count;
+    }
+
+    /// What [`KindScan::absorb_other`] would do with the commonest numbers, without asking whether they are anything else.
+    fn absorb_decimal(&mut self, decimal: &Decimal, cell: &str, line: u64) {
+        self.numbers[0].plain += 1;
+        self.numbers[1].plain += u64::from(decimal.has_groups());
+        if decimal.fraction.is_none() {
+            if decimal.whole >= BEYOND {
+                let size = cell.trim_start_matches('-').parse::<u64>();
+                self.beyond += u64::from(size.map_or(true, |size| size > 1 << 53));
+            }
+            if !decimal.is_negative {
+                self.digits += 1;
+                self.codes += u64::from(decimal.whole > 1 && cell.starts_with('0'));
+                let value =
+                    cell.parse::<u64>().map_or_else(|_| cell.parse().ok(), |value| Some(value as f64));
+                value.into_iter().for_each(|value: f64| self.extend([value; 2]));
+            }
+        }
+        self.other(BOOLEAN, cell, line);
+        self.other(DATE, cell, line);
+        self.characters += cell.len() as u64;
+        self.words += 1;
+    }
+
+    /// Reads a cell that is neither missing nor digits with a point at most.
+    fn absorb_other(&mut self, cell: &str, line: u64) {
         let bytes = cell.as_bytes();
-        let has_comma = point.is_none() || bytes.iter().any(|byte| matches!(byte, b'.' | b','));
+        let point = number::parse(cell, false);
+        if let Some((_, sign)) = point {
+            self.numbers[0].add(sign);
+        }
+        let has_comma = match point {
+            // A word that is none with a point is none with a comma.
+            None => !bytes[0].is_ascii_alphabetic(),
+            Some(_) => bytes.iter().any(|byte| matches!(byte, b'.' | b',')),
+        };
         let comma = if has_comma { number::parse(cell, true) } else { point };
         if let Some((_, sign)) = comma {
             self.numbers[1].add(sign);
-        }
-        if point.is_some() && bytes.iter().all(u8::is_ascii_digit) {
-            self.digits += 1;
-            self.codes += u64::from(bytes.len() > 1 && bytes[0] == b'0');
         }
         if point.is_none() && comma.is_none() {
             self.other(NUMBER, cell, line);
@@ -180,17 +238,13 @@ impl KindScan {
             self.other(BOOLEAN, cell, line);
         }
         let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
-        let dates = if may_be_date {
-            [false, true].map(|day_first| date::parse(cell, day_first).is_some())
-        } else {
-            [false; 2]
-        };
+        let dates = if may_be_date { date::ways(cell) } else { [false; 2] };
         self.dates.iter_mut().zip(dates).for_each(|(count, is_date)| *count += u64::from(is_date));
         if dates == [false; 2] {
             self.other(DATE, cell, line);
         }
         self.characters += cell.chars().count() as u64;
-        self.words += if point.is_some() { 1 } else { cell.split_whitespace().count() as u64 };
+        self.words += if point.is_some() { 1 } else { words(cell) };
     }
 
     /// Adds what another has read.
@@ -213,6 +267,7 @@ impl KindScan {
             theirs.iter().for_each(|(line, cell)| self.other(at, cell, *line));
         }
         other.range.into_iter().for_each(|range| self.extend(range));
+        self.beyond += other.beyond;
     }
 
     /// Cells read.
@@ -256,6 +311,7 @@ impl KindScan {
             first: if readable < n { self.others[at].clone() } else { None },
             distinct,
             counts_rows: false,
+            beyond: if kind == ColumnKind::Number { self.beyond } else { 0 },
         };
         let has_one_sign = numbers.plain == n || numbers.percent == n || numbers.currency == n;
         if n == 0 {
@@ -393,6 +449,18 @@ mod tests {
             a.merge(&b);
             assert_eq!(format!("{a:?}"), format!("{whole:?}"));
         }
+    }
+
+    /// The quick ways and the slow ones agree.
+    #[test]
+    fn words_are_counted_and_large_numbers_noticed() {
+        for text in ["one", " a  b\tc\u{b}d ", "é è", "a\u{a0}b", "", "x\u{1c}y"] {
+            assert_eq!(words(text), text.split_whitespace().count() as u64, "{text:?}");
+        }
+        let cells = ["9007199254740992", "9007199254740993", "-99999999999999999999", "0.5", "1e300", "007"];
+        let found = scan(cells).decide();
+        assert_eq!((found.format.kind, found.beyond), (ColumnKind::Number, 2));
+        assert_eq!(scan(["9007199254740993", "x"]).decide().beyond, 0, "a category keeps all digits");
     }
 
     #[test]

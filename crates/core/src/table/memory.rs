@@ -23,7 +23,7 @@ pub struct MemoryTables {
 
 impl MemoryTables {
     /// Blocks in their order, each with the columns that are named here, which have different names.
-    pub fn new(columns: Vec<ColumnInfo>, blocks: impl IntoIterator<Item = Table>) -> Result<MemoryTables> {
+    pub fn new(columns: Vec<ColumnInfo>, blocks: Vec<Table>) -> Result<MemoryTables> {
         check_names(&columns)?;
         let formats = columns.iter().map(|column| CellFormat::from(column.kind)).collect();
         let inferred = vec![None; columns.len()];
@@ -34,19 +34,23 @@ impl MemoryTables {
         Ok(tables)
     }
 
-    /// Everything that another source has: one pass.
-    pub fn read(engine: &Engine, source: &dyn TableSource) -> Result<MemoryTables> {
-        let mut tables = MemoryTables::new(source.columns().to_vec(), [])?;
+    /// Everything that another source has, in one pass; none where that is more than `most` bytes.
+    pub fn read(engine: &Engine, source: &dyn TableSource, most: u64) -> Result<Option<MemoryTables>> {
+        let mut tables = MemoryTables::new(source.columns().to_vec(), Vec::new())?;
         let columns = 0..tables.columns.len();
         tables.formats = columns.clone().map(|column| source.format(column)).collect();
         tables.inferred = columns.map(|column| source.inferred(column).cloned()).collect();
-        let mut reader = source.open(engine)?;
+        let (mut reader, mut bytes) = (source.open(engine)?, 0);
         while let Some(block) = reader.next(BLOCK)? {
+            bytes += bytes_of(&block);
+            if bytes > most {
+                return Ok(None);
+            }
             tables.push(block)?;
         }
         tables.warnings = source.warnings();
         tables.unreadable = reader.unreadable();
-        Ok(tables)
+        Ok(Some(tables))
     }
 
     /// Appends a block.
@@ -88,8 +92,12 @@ impl MemoryTables {
 
     /// Bytes that they take.
     pub fn bytes(&self) -> u64 {
-        self.blocks.iter().flat_map(|block| &block.columns).map(Column::bytes).sum()
+        self.blocks.iter().map(bytes_of).sum()
     }
+}
+
+fn bytes_of(block: &Table) -> u64 {
+    block.columns.iter().map(Column::bytes).sum()
 }
 
 fn check_names(columns: &[ColumnInfo]) -> Result<()> {
@@ -218,8 +226,10 @@ mod tests {
             let ends: Vec<usize> = cuts.iter().copied().chain([rows]).collect();
             let starts = std::iter::once(0).chain(cuts.iter().copied());
             let blocks = starts.zip(&ends).map(|(start, end)| table(start, end - start));
-            let tables = MemoryTables::new(columns(), blocks).unwrap();
-            let again = MemoryTables::read(&engine, &tables).unwrap();
+            let tables = MemoryTables::new(columns(), blocks.collect()).unwrap();
+            let bytes = tables.bytes();
+            assert!(MemoryTables::read(&engine, &tables, bytes / 2).unwrap().is_none());
+            let again = MemoryTables::read(&engine, &tables, 2 * bytes).unwrap().unwrap();
             assert_eq!((tables.rows(), again.rows(), again.columns()), (rows, rows, tables.columns()));
             assert_eq!(again.blocks()[2], tables.blocks()[2]);
             for most in [BLOCK, 1000, rows, BLOCK + 1] {
@@ -248,7 +258,7 @@ mod tests {
         let levels: Vec<String> = (0..3 * BLOCK).map(|i| i.to_string()).collect();
         let column = Column::Category(levels.iter().map(|level| Some(level.as_str())).collect());
         let block = Table { rows: 3 * BLOCK, columns: vec![column], first_row: 0 };
-        let tables = MemoryTables::new(columns()[1..].to_vec(), [block]).unwrap();
+        let tables = MemoryTables::new(columns()[1..].to_vec(), vec![block]).unwrap();
         for block in tables.blocks() {
             let Column::Category(cells) = &block.columns[0] else { panic!("expected levels") };
             assert_eq!(cells.levels.len(), BLOCK);
@@ -259,9 +269,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let twice = vec![columns()[0].clone(), columns()[0].clone()];
-        let error = MemoryTables::new(twice, []).unwrap_err().to_string();
+        let error = MemoryTables::new(twice, vec![]).unwrap_err().to_string();
         assert!(error.contains("two columns \"x\""), "{error}");
-        let mut tables = MemoryTables::new(columns(), [table(0, 3)]).unwrap();
+        let mut tables = MemoryTables::new(columns(), vec![table(0, 3)]).unwrap();
         assert!(matches!(
             tables.push(Table { rows: 2, columns: vec![], first_row: 0 }),
             Err(Error::ColumnCount { expected: 2, found: 0 })
@@ -270,7 +280,7 @@ mod tests {
         let wrong = Table { columns: table(0, 3).columns.into_iter().rev().collect(), ..table(0, 3) };
         assert!(matches!(tables.push(wrong), Err(Error::Parameter { .. })));
         assert!(
-            MemoryTables::new(columns(), [])
+            MemoryTables::new(columns(), vec![])
                 .unwrap()
                 .open(&Engine::default())
                 .unwrap()

@@ -395,7 +395,7 @@ fn hash<'a>(columns: impl Iterator<Item = &'a Column>, i: usize) -> u64 {
 }
 
 /// Somewhere that tables can be read from, as often as needed.
-pub trait TableSource: Sync {
+pub trait TableSource: Send + Sync {
     /// Names and kinds, the same for every block.
     fn columns(&self) -> &[ColumnInfo];
 

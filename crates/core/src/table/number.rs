@@ -38,7 +38,38 @@ pub fn parse(text: &str, decimal_comma: bool) -> Option<(f64, Sign)> {
 }
 
 fn infinity(text: &str) -> Option<f64> {
-    matches!(text.to_ascii_lowercase().as_str(), "inf" | "infinity").then_some(f64::INFINITY)
+    ["inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word)).then_some(f64::INFINITY)
+}
+
+/// Digits, and perhaps a sign before and a point among them: `12`, `-0.25`, `7.`
+pub(super) struct Decimal {
+    pub(super) is_negative: bool,
+    /// Digits before the point.
+    pub(super) whole: usize,
+    /// Digits after the point, if there is one.
+    pub(super) fraction: Option<usize>,
+}
+
+/// The parts of the commonest spelling of a number; none for all others.
+pub(super) fn decimal(bytes: &[u8]) -> Option<Decimal> {
+    let is_negative = bytes.first() == Some(&b'-');
+    let digits = &bytes[usize::from(is_negative)..];
+    let count = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let whole = count(digits);
+    let rest = &digits[whole..];
+    let fraction = match rest.split_first() {
+        None => None,
+        Some((b'.', rest)) if count(rest) == rest.len() => Some(rest.len()),
+        Some(_) => return None,
+    };
+    (whole > 0).then_some(Decimal { is_negative, whole, fraction })
+}
+
+impl Decimal {
+    /// Whether these are a number with a decimal comma, too: `1.234` has a group of three digits then.
+    pub(super) fn has_groups(&self) -> bool {
+        self.fraction.is_none_or(|digits| digits == 3 && self.whole <= 3)
+    }
 }
 
 /// Less the percent or currency sign at either end.
@@ -83,10 +114,14 @@ fn written(text: &str, decimal_comma: bool) -> Option<f64> {
         bytes.iter().position(|byte| matches!(byte, b'e' | b'E') || *byte == point).unwrap_or(bytes.len());
     let whole = &text[..end];
     let separator = whole.bytes().find(|byte| !byte.is_ascii_digit());
+    let is_group = |separator: u8| separator == groups || matches!(separator, b' ' | b'\'');
+    if separator.is_some_and(|separator| !is_group(separator)) {
+        return None;
+    }
     let mut digits = String::with_capacity(text.len());
     match separator {
         None => digits.push_str(whole),
-        Some(separator) if separator == groups || matches!(separator, b' ' | b'\'') => {
+        Some(separator) => {
             let mut parts = whole.split(char::from(separator));
             let first = parts.next()?;
             let is_group = |part: &str| part.len() == 3 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -101,7 +136,6 @@ fn written(text: &str, decimal_comma: bool) -> Option<f64> {
                 digits.push_str(part);
             }
         }
-        Some(_) => return None,
     }
     match bytes.get(end) {
         Some(&byte) if byte == point => {
@@ -165,6 +199,20 @@ mod tests {
             [parse("5%", false), parse("£5", false)],
             [Some((5.0, Sign::Percent)), Some((5.0, Sign::Currency))]
         );
+    }
+
+    /// Whoever looks at digits alone finds what the rules for all spellings find.
+    #[test]
+    fn digits_and_a_point_are_numbers() {
+        for text in ["0", "-7", "12.5", "1.234", "-123.456", "1234.567", "0012", "5.", "-0.", "1.2345", "12."]
+        {
+            let found = decimal(text.as_bytes()).unwrap();
+            assert!(matches!(parse(text, false), Some((_, Sign::None))), "{text}");
+            assert_eq!(found.has_groups(), parse(text, true).is_some(), "{text}");
+        }
+        for text in ["", "-", ".5", "+1", "1e5", "1.2.3", "1,2", " 1", "--1", "1-", "x", "."] {
+            assert!(decimal(text.as_bytes()).is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl TableSample {
     }
 
     /// Columns that hold the same as one before them, and that one; none of those that `passed` says.
-    pub fn equal(&self, passed: impl Fn(usize) -> bool) -> Vec<(usize, usize)> {
+    pub fn equal(&self, passed: &dyn Fn(usize) -> bool) -> Vec<(usize, usize)> {
         let mut first = HashMap::new();
         let mut pairs = Vec::new();
         for (j, &hash) in self.columns.iter().enumerate().filter(|(j, _)| !passed(*j)) {
@@ -282,8 +282,8 @@ mod tests {
             ];
             sample.absorb(&Table { rows: 10, columns, first_row: 10 * block as u64 });
         }
-        assert_eq!(sample.equal(|_| false), [(2, 0), (3, 1)]);
-        assert_eq!(sample.equal(|j| j == 0), [(3, 1)]);
+        assert_eq!(sample.equal(&|_| false), [(2, 0), (3, 1)]);
+        assert_eq!(sample.equal(&|j| j == 0), [(3, 1)]);
         let targets: Vec<_> = sample.rows().filter_map(|(_, row)| row.target.as_deref()).collect();
         assert!(targets.contains(&"a") && targets.len() < sample.rows().count());
     }

@@ -15,14 +15,26 @@ use crate::{Engine, Lambda, Model, Result, Uncertainty};
 impl Auto {
     /// Fits to the rows of a table. The model knows its columns by name, and how they are encoded.
     pub fn fit_table(&self, engine: &Engine, rows: &TableRows<'_>) -> Result<Model> {
+        self.fit_table_from(engine, rows, None)
+    }
+
+    /// The same, from the coefficients of another model on, as [`Auto::fit_from`].
+    pub fn fit_table_from(
+        &self,
+        engine: &Engine,
+        rows: &TableRows<'_>,
+        start: Option<&Model>,
+    ) -> Result<Model> {
         let split = LearningSplit::new(self.seed, self.uncertainty.held_out_hash(self.seed));
         let Some(means) = rows.target_means(&split)? else {
-            return self.fit(engine, rows)?.with_names(rows.columns().clone(), rows.target_name());
+            return self
+                .fit_from(engine, rows, start)?
+                .with_names(rows.columns().clone(), rows.target_name());
         };
         let learning = |is_search| rows.learnt_from(Learning { means: &means, split: &split, is_search });
         let search = Auto { uncertainty: Uncertainty::default(), ..self.clone() };
         let search = search.fit(engine, &learning(true))?;
-        let model = self.as_found_by(&search).fit(engine, &learning(false))?;
+        let model = self.as_found_by(&search).fit_from(engine, &learning(false), start)?;
         let columns = rows.columns().clone().with_target_means(&means);
         model.validated_as(&search).with_names(columns, rows.target_name())
     }
