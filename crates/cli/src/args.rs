@@ -12,7 +12,7 @@ use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression, classification and support vector machines to tables as they are (CSV, Parquet, Arrow, JSON lines, LIBSVM, NPY), with randomized features, and says how far the model is from the exact kernel's.
+/// Fits kernel ridge regression, classification and support vector machines to tables as they are (CSV, Parquet, Arrow, LIBSVM, NPY), with randomized features, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -63,7 +63,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// Format of the data: csv, parquet, arrow, json, libsvm or npy [default: found by the file's content]
+    /// Format of the data: csv, parquet, arrow, libsvm or npy [default: found by the file's content]
     #[arg(long, value_name = "NAME", value_parser = value::format)]
     pub(crate) format: Option<Format>,
     /// Encoding of the text, such as latin1 or utf-16le [default: utf-8, or utf-16 where the first bytes say so]

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bochner::encode::{ColumnProfile, Columns, TableProfile};
-use bochner::table::leakage::{self, SampleTargets};
+use bochner::encode::{Columns, Remark, identifiers};
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
-use bochner::{EngineSpec, Error, Kernel, Labels, Model};
+use bochner::{EngineSpec, Error, Kernel, Model};
 use bochner_io::{Files, Options};
 
 use crate::args::ReadArgs;
@@ -72,7 +71,7 @@ pub(crate) struct Opened {
     /// The columns that are wanted.
     pub(crate) tables: Cached,
     /// What was noticed.
-    pub(crate) notes: Vec<String>,
+    pub(crate) remarks: Vec<Remark>,
 }
 
 /// Opens a file to learn from. Gives the target's name, too.
@@ -171,7 +170,7 @@ fn open_chosen(
     if is_sparse(columns) {
         return Ok(Opened {
             tables: Cached::new(bochner_io::open(path, options)?, &ignored),
-            notes: Vec::new(),
+            remarks: Vec::new(),
         });
     }
     let mut left_out = ignored;
@@ -194,27 +193,17 @@ fn open_chosen(
     *options =
         std::mem::take(options).with_texts(texts.iter().map(String::as_str).chain(target).chain(group));
     let source = bochner_io::open(path, options)?;
-    let mut notes = source.warnings();
+    let mut remarks: Vec<Remark> = source.warnings().into_iter().map(Remark::Other).collect();
     let identifiers = if named.is_some() { Vec::new() } else { identifiers(source.as_ref()) };
     let inputs = columns.len() - left_out.len() - roles.len();
     // What is all there is to learn from is learnt from.
     if identifiers.len() < inputs && !identifiers.is_empty() {
-        let names = text::list(identifiers.iter().map(String::as_str), 4);
-        let one = identifiers.len() == 1;
-        let (what, it) = if one {
-            ("column", "looks like an identifier and is")
-        } else {
-            ("columns", "look like identifiers and are")
-        };
-        let example = quoted(&identifiers[0]);
-        notes.push(format!(
-            "{what} {names} {it} left out (--kind {example}=category to learn from {})",
-            if one { "it" } else { "one" }
-        ));
-        left_out.extend(identifiers);
+        left_out.extend_from_slice(&identifiers);
+        remarks.push(Remark::Identifier { columns: identifiers });
     }
-    notes.extend(unreadable(source.as_ref(), &left_out));
-    Ok(Opened { tables: Cached::new(source, &left_out), notes })
+    let is_left_out = |name: &str| left_out.iter().any(|other| other == name);
+    remarks.extend(Remark::of_columns(source.as_ref(), &is_left_out, PLACE));
+    Ok(Opened { tables: Cached::new(source, &left_out), remarks })
 }
 
 /// The columns that names and patterns stand for: a name as it is, one with `*` and `?` for others, several with commas between them.
@@ -238,112 +227,34 @@ fn ignored(columns: &[ColumnInfo], patterns: &[String]) -> bochner::Result<Vec<S
     Ok(found)
 }
 
-/// Columns that look like identifiers: each cell of its own, or a column without a name that counts the rows.
-pub(crate) fn identifiers(source: &dyn TableSource) -> Vec<String> {
-    let names = source.columns().iter().enumerate().filter(|(column, info)| {
-        let Some(found) = source.inferred(*column) else { return false };
-        found.is_identifier || (found.counts_rows && info.name.starts_with("Unnamed: "))
-    });
-    names.map(|(_, info)| info.name.clone()).collect()
-}
+/// What places in a file are counted in.
+pub(crate) const PLACE: &str = "line";
 
-/// What is said of columns that hold other cells than those of their kind, or count the rows.
-pub(crate) fn unreadable(source: &dyn TableSource, left_out: &[String]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (column, info) in source.columns().iter().enumerate() {
-        let Some(found) = source.inferred(column).filter(|_| !left_out.contains(&info.name)) else {
-            continue;
-        };
-        let name = text::shortened(&info.name, 40);
-        if let Some((line, cell)) = &found.first {
-            let cells = text::counted(found.unreadable, "cell is", "cells are");
-            let (what, cell) = (kind_name(info.kind), text::shortened(cell, 20));
-            notes.push(format!(
-                "column \"{name}\": {cells} not {what} (first: line {line}, \"{cell}\"); taken as missing"
-            ));
+/// A remark, and the option that does something about it.
+pub(crate) fn advised(remark: &Remark) -> String {
+    match remark {
+        Remark::Identifier { columns } => {
+            let first = quoted(columns.first().map_or("COLUMN", String::as_str));
+            let it = if columns.len() == 1 { "it" } else { "one" };
+            format!("{remark} (--kind {first}=category to learn from {it})")
         }
-        if found.counts_rows {
-            notes.push(format!(
-                "column \"{name}\" counts the rows: --ignore {} unless the order means something",
-                quoted(&info.name)
-            ));
+        Remark::CountsRows { column } => {
+            format!("{remark}: --ignore {} unless the order means something", quoted(column))
         }
-    }
-    notes
-}
-
-/// Distances of the quartiles beyond which a number is an outlier.
-const FAR: f64 = 1000.0;
-
-/// What is said of columns with numbers far beyond all others.
-pub(crate) fn outliers(profile: &TableProfile, is_input: impl Fn(&str) -> bool) -> Option<String> {
-    let is_far = |j: usize| -> Option<bool> {
-        let ColumnProfile::Number(number) = &profile.profiles()[j] else { return None };
-        let [low, _, high] = profile.sample().quartiles(j)?;
-        let most = FAR * (high - low);
-        Some(most > 0.0 && (number.max - high > most || low - number.min > most))
-    };
-    let columns = profile.columns().iter().enumerate();
-    let far = columns.filter(|(j, info)| is_input(&info.name) && is_far(*j).unwrap_or(false));
-    let names: Vec<&str> = far.map(|(_, info)| info.name.as_str()).collect();
-    let (column, has) = if names.len() == 1 { ("column", "has") } else { ("columns", "have") };
-    (!names.is_empty()).then(|| {
-        let names = text::list(names.iter().copied(), 4);
-        format!("{column} {names} {has} numbers far beyond all others: --scaling robust squashes them")
-    })
-}
-
-/// The share of the target from which on a column is said to tell it.
-const TELLS: f64 = 0.99;
-
-/// Columns that predict the target by themselves, and which share of it.
-pub(crate) fn leaks(
-    profile: &TableProfile,
-    labels: Option<&Labels>,
-    decimal_comma: bool,
-    is_input: impl Fn(&str) -> bool,
-) -> Vec<(String, f64)> {
-    let index = labels.map(Labels::index);
-    let targets = SampleTargets::of(profile.sample(), index.as_ref(), decimal_comma);
-    let inputs = profile.columns().iter().enumerate().filter(|(_, info)| is_input(&info.name));
-    let shares =
-        inputs.filter_map(|(j, info)| Some((info, leakage::explained(profile.sample(), &targets, j)?)));
-    shares.filter(|(_, share)| *share > TELLS).map(|(info, share)| (info.name.clone(), share)).collect()
-}
-
-/// What is said of one.
-pub(crate) fn leak(name: &str, target: &str, share: f64) -> String {
-    format!(
-        "column \"{}\" alone predicts {} of \"{target}\": --ignore {} if it is not known before \"{target}\" is",
-        text::shortened(name, 40),
-        text::percent_rounded_down(share),
-        quoted(name)
-    )
-}
-
-/// What a cell of this kind is called.
-fn kind_name(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Number => "a number",
-        ColumnKind::Boolean => "true or false",
-        ColumnKind::Category => "a category",
-        ColumnKind::Date => "a date",
-        ColumnKind::Text => "a text",
-        ColumnKind::Sparse { .. } => "sparse",
+        Remark::ManyClasses { .. } => format!("{remark} (--task regression predicts a number)"),
+        Remark::Outliers { .. } => format!("{remark}: --scaling robust squashes them"),
+        Remark::Leak { column, target, .. } => {
+            let target = text::shortened(target, 40);
+            format!("{remark}: --ignore {} if it is not known before \"{target}\" is", quoted(column))
+        }
+        _ => remark.to_string(),
     }
 }
 
 /// A warning for each column of which a reader could not read all cells.
 pub(crate) fn warn_of_unreadable(reader: &dyn TableReader, columns: &[ColumnInfo], progress: &Progress) {
-    for cells in reader.unreadable() {
-        let info = &columns[cells.column];
-        let (name, what) = (text::shortened(&info.name, 40), kind_name(info.kind));
-        let count = text::counted(cells.count, "cell is", "cells are");
-        progress.warn(&format!(
-            "column \"{name}\": {count} not {what} (first: line {}, \"{}\"); taken as missing (--strict to refuse)",
-            cells.line,
-            text::shortened(&cells.example, 20)
-        ));
+    for remark in Remark::of_cells(&reader.unreadable(), columns, PLACE) {
+        progress.warn(&format!("{remark} (--strict to refuse)"));
     }
 }
 

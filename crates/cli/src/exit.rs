@@ -69,6 +69,15 @@ impl Failure {
         Failure::Hinted { failure: Box::new(self), hint: hint.into() }
     }
 
+    /// The error of the library, if it is one.
+    pub(crate) fn into_error(self) -> Option<bochner::Error> {
+        match self {
+            Failure::Library { error, .. } => Some(error),
+            Failure::Hinted { failure, .. } => failure.into_error(),
+            _ => None,
+        }
+    }
+
     fn code(&self) -> i32 {
         match self {
             Failure::Arguments(error) if error.use_stderr() => USAGE,
@@ -86,7 +95,7 @@ impl Failure {
     }
 
     /// What went wrong, with its causes where the text does not name them already.
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Failure::Arguments(error) => error.to_string(),
             Failure::Usage(text) => text.clone(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::Task;
-use bochner::{Auto, Event, KernelChoice, Labels, Loss, Model};
+use bochner::{Event, KernelChoice, Labels, Loss, Model};
 use serde::Serialize;
 
 use crate::args::FitArgs;
@@ -62,25 +62,18 @@ impl Fit {
             output::check_distinct("--report", report, &others)?;
         }
         let engine = progress.engine(&self.job.run, self.job.max_memory);
-        let opened = self.job.open(&engine, true, || {
+        let (model, pass) = self.job.fit(&engine, self.started, || {
             output::check_writable(&self.output)?;
             self.report.as_deref().map_or(Ok(()), output::check_writable)
         })?;
-        let (auto, engine) = (&opened.recipe.auto, opened.engine(&engine));
-        let model = self.job.with_rows(&engine, &opened, |rows| {
-            // The pass over the target is part of the time that was given.
-            let budget = auto.budget.map(|budget| (budget - self.started.elapsed().as_secs_f64()).max(1e-3));
-            let model = Auto { budget, ..auto.clone() }.fit_table(&engine, rows)?;
-            Ok(model.planned_as(&self.job.recipe.auto.kernel).with_ids(self.job.roles.ids.clone()))
-        })?;
-        if let Some(text) = map::exact_warning(auto.features, model.map()) {
+        if let Some(text) = map::exact_warning(self.job.recipe.auto.features, model.map()) {
             engine.tell(&Event::Warning { text: &text })?;
         }
         model.save(&self.output).map_err(|error| match error {
             bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
             other => other.into(),
         })?;
-        Ok((model, opened.pass))
+        Ok((model, pass))
     }
 
     fn summary(&self, model: &Model, pass: &TargetPass, progress: &Progress) -> Result<Summary, Failure> {

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::{
-    ColumnProfile, ColumnScaling, Columns, Decided, Declared, Inputs, TableProfile, TableRows, Task,
+    ColumnScaling, Columns, Decided, Declared, Inputs, Remark, TableProfile, TableRows, Task,
 };
 use bochner::json::Json;
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
-use bochner::{Auto, Engine, Error, Event, Kernel, KernelChoice, Labels, Lambda, Method, Model, Uncertainty};
+use bochner::{Auto, Engine, Error, Event, Kernel, KernelChoice, Lambda, Method, Model, Uncertainty};
 use bochner_io::Options;
 
 use crate::args::{LearnArgs, RunArgs};
@@ -30,13 +30,15 @@ use crate::{data, map, text};
 /// What is to be done, checked as far as it can be without the file.
 pub(crate) struct Job {
     pub(crate) data: PathBuf,
-    options: Options,
+    pub(crate) options: Options,
     /// What was said of the columns.
     pub(crate) roles: Roles,
-    scaling: ColumnScaling,
+    pub(crate) scaling: ColumnScaling,
     pub(crate) recipe: Recipe,
     pub(crate) max_memory: Option<u64>,
     pub(crate) run: RunArgs,
+    /// The words for what was noticed.
+    pub(crate) say: fn(&Remark) -> String,
 }
 
 /// How a model is learnt.
@@ -93,9 +95,6 @@ impl Job {
         };
         let recipe = Recipe { auto, task: args.task.into(), declared: args.sequence };
         recipe.check()?;
-        if args.ignore.iter().any(|name| Some(name) == args.target.as_ref()) {
-            return Err(Failure::Usage("the target cannot be ignored".to_owned()));
-        }
         let roles = Roles {
             target: args.target,
             weight: args.weight,
@@ -108,7 +107,7 @@ impl Job {
         let (data, options) = data::find(&args.data, &args.read)?;
         let mut options = Options { width: args.width, ..options };
         roles.target = data::target_column(roles.target.take(), &mut options);
-        Ok(Job {
+        let job = Job {
             options,
             data,
             roles,
@@ -116,7 +115,18 @@ impl Job {
             recipe,
             max_memory: args.max_memory,
             run: args.run,
-        })
+            say: data::advised,
+        };
+        job.checked()
+    }
+
+    /// The same job, if it makes sense.
+    pub(crate) fn checked(self) -> Result<Job, Failure> {
+        self.recipe.check()?;
+        if self.roles.ignored.iter().any(|name| Some(name) == self.roles.target.as_ref()) {
+            return Err(Failure::Usage("the target cannot be ignored".to_owned()));
+        }
+        Ok(self)
     }
 
     /// Opens the file and makes a pass over its target. `ready` is asked before the pass; a fit that cannot fit the memory is refused then, if it is to be made.
@@ -131,7 +141,7 @@ impl Job {
         let (weight, group) = (self.roles.weight.as_deref(), self.roles.group.as_deref());
         let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
         let opened = data::open_to_learn(&self.data, &mut options, wanted);
-        let (data::Opened { mut tables, notes }, target) = opened.map_err(data::hinted)?;
+        let (data::Opened { mut tables, remarks }, target) = opened.map_err(data::hinted)?;
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;
         let mut profile = TableProfile::of(&tables).with_target(at).with_scaling(self.scaling);
@@ -150,7 +160,7 @@ impl Job {
         let mut pass = TargetPass::default();
         let mut digits = Digits::new(tables.columns(), &texts);
         let started = Instant::now();
-        notes.iter().try_for_each(|text| engine.tell(&Event::Warning { text }))?;
+        self.tell(engine, &remarks)?;
         engine.tell(&Event::Started { phase: "read" })?;
         let read = tables.read(engine, budget, |table, fraction| {
             digits.absorb(table);
@@ -171,14 +181,40 @@ impl Job {
         let about_target = |error| data::about_target(error, &self.data, &options, &target);
         let decided = pass.decide(self.recipe.task).map_err(about_target)?;
         let (recipe, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
-        for text in
-            digits.warnings().chain(remarks(&inputs, &profile, &pass, &decided, &target, self.scaling))
-        {
-            engine.tell(&Event::Warning { text: &text })?;
+        digits.warnings().try_for_each(|text| engine.tell(&Event::Warning { text: &text }))?;
+        self.tell(engine, &Remark::of_target(&target, &decided, pass.rows(), pass.missing()))?;
+        self.tell(engine, &Remark::of_inputs(&inputs, &profile))?;
+        let is_input = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
+        if self.scaling == ColumnScaling::Standard {
+            self.tell(engine, &Remark::of_outliers(&profile, &is_input))?;
         }
+        self.tell(engine, &Remark::of_leaks(&profile, &target, &decided, &is_input))?;
         let (seconds, columns) = (started.elapsed().as_secs_f64(), inputs.columns);
         let Roles { weight, group, .. } = self.roles.clone();
         Ok(Opened { tables, options, target, weight, group, recipe, columns, pass, decided, seconds })
+    }
+
+    /// Says what was noticed.
+    fn tell(&self, engine: &Engine, remarks: &[Remark]) -> Result<(), Failure> {
+        let tell = |remark: &Remark| engine.tell(&Event::Warning { text: &(self.say)(remark) });
+        Ok(remarks.iter().try_for_each(tell)?)
+    }
+
+    /// The model; the pass over the target is part of the time that was given. `ready` is asked before the first pass.
+    pub(crate) fn fit(
+        &self,
+        engine: &Engine,
+        started: Instant,
+        ready: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(Model, TargetPass), Failure> {
+        let opened = self.open(engine, true, ready)?;
+        let (auto, engine) = (&opened.recipe.auto, opened.engine(engine));
+        let model = self.with_rows(&engine, &opened, |rows| {
+            let budget = auto.budget.map(|budget| (budget - started.elapsed().as_secs_f64()).max(1e-3));
+            let model = Auto { budget, ..auto.clone() }.fit_table(&engine, rows)?;
+            Ok(model.planned_as(&self.recipe.auto.kernel).with_ids(self.roles.ids.clone()))
+        })?;
+        Ok((model, opened.pass))
     }
 
     /// Gives the rows to `job`; what goes wrong is about the file.
@@ -337,59 +373,4 @@ fn has_texts(tables: &dyn TableSource, left_out: &[&str]) -> bool {
     let is_text =
         |info: &ColumnInfo| info.kind == ColumnKind::Text && !left_out.contains(&info.name.as_str());
     tables.columns().iter().any(is_text)
-}
-
-/// What should be known of the rows before anything is learnt from them.
-fn remarks(
-    inputs: &Inputs,
-    profile: &TableProfile,
-    pass: &TargetPass,
-    decided: &Decided,
-    target: &str,
-    scaling: ColumnScaling,
-) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let target = text::shortened(target, 40);
-    if pass.missing() > 0 {
-        let rows = text::counted(pass.missing(), "row has", "rows have");
-        remarks.push(format!("{rows} no \"{target}\" and are left out"));
-    }
-    if !decided.respelled.is_empty() {
-        let classes = text::list(decided.respelled.iter().map(String::as_str), 4);
-        remarks.push(format!("classes are written in several ways, and are called {classes} from here on"));
-    }
-    let (rows, classes) =
-        (pass.rows() - pass.missing(), decided.labels.as_ref().map_or(0, Labels::len) as u64);
-    if classes > 2 && 2 * classes > rows {
-        let rows = text::counted(rows, "row", "rows");
-        remarks.push(format!("\"{target}\" has {classes} classes in {rows}: is it the right column? (--task regression predicts a number)"));
-    }
-    if !inputs.constant.is_empty() {
-        let names = text::list(inputs.constant.iter().map(String::as_str), 4);
-        let (column, is) = if inputs.constant.len() == 1 {
-            ("column", "does not vary and is")
-        } else {
-            ("columns", "do not vary and are")
-        };
-        remarks.push(format!("{column} {names} {is} left out"));
-    }
-    let is_input = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
-    let leaks = data::leaks(profile, decided.labels.as_ref(), decided.decimal_comma, is_input);
-    if scaling == ColumnScaling::Standard {
-        remarks.extend(data::outliers(profile, is_input));
-    }
-    remarks.extend(leaks.into_iter().map(|(name, share)| data::leak(&name, &target, share)));
-    for (info, profile) in profile.columns().iter().zip(profile.profiles()) {
-        if let ColumnProfile::Number(number) = profile
-            && number.infinite > 0
-            && is_input(&info.name)
-        {
-            let cells = text::counted(number.infinite, "cell is", "cells are");
-            let name = text::shortened(&info.name, 40);
-            remarks.push(format!(
-                "column \"{name}\": {cells} infinite, taken as the smallest or the largest number"
-            ));
-        }
-    }
-    remarks
 }

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A library, so that the Python wheel ships the same command and the tests run it without a process.
-//! [`main`] is the command; [`run`] is the same with its streams given.
+//! [`main`] is the command; [`run`] is the same with its streams given. [`FileFit`] and [`open_for`] are what it does with files,
+//! for programs whose arguments are no words.
 //!
 //! Exit codes: 0 done, 2 wrong usage, 3 wrong data, 4 too little memory or disk, 5 stopped by Ctrl-C.
 
@@ -18,6 +19,7 @@ mod data;
 mod demo;
 mod evaluate;
 mod exit;
+mod files;
 mod fit;
 mod inspect;
 mod kernel;
@@ -50,6 +52,7 @@ use args::{Args, Command};
 use console::Console;
 pub use console::Messages;
 use exit::Failure;
+pub use files::{FileFit, Stopped, open_for};
 
 /// Runs the command on the streams of the process and gives its exit code.
 ///

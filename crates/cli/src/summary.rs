@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use bochner::encode::{ColumnProfile, TableProfile, Task};
+use bochner::encode::{ColumnProfile, Remark, TableProfile, Task, identifiers};
 use bochner::sweep::BLOCK;
 use bochner::table::distinct::Distinct;
 use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, TableSource, date, position};
@@ -115,9 +115,10 @@ fn summarized(
         progress.tell(&Event::Progress { phase, rows: profile.rows(), fraction: reader.fraction() })?;
     }
     progress.tell(&Event::Finished { phase })?;
-    let identifiers = data::identifiers(tables);
+    let identifiers = identifiers(tables);
     let mut notes = tables.warnings();
-    notes.extend(data::unreadable(tables, &identifiers));
+    let is_left_out = |name: &str| identifiers.iter().any(|other| other == name);
+    notes.extend(Remark::of_columns(tables, &is_left_out, data::PLACE).iter().map(data::advised));
     let columns: Vec<ColumnSummary> = (0..infos.len())
         .map(|j| {
             let is_target = target == Some(j);
@@ -135,18 +136,14 @@ fn summarized(
         .collect();
     let is_input =
         |name: &str| columns.iter().any(|column| column.name == name && column.role == Role::Input);
-    notes.extend(data::outliers(&profile, is_input));
-    for (j, first) in profile.sample().equal(|j| !is_input(&infos[j].name)) {
-        let [name, first] = [j, first].map(|j| text::shortened(&infos[j].name, 40));
-        notes.push(format!("\"{name}\" holds the same as \"{first}\""));
-    }
+    let says = |remarks: Vec<Remark>| remarks.iter().map(data::advised).collect::<Vec<_>>();
+    notes.extend(says(Remark::of_outliers(&profile, &is_input)));
+    notes.extend(says(Remark::of_copies(&profile, &is_input)));
     if let (Some(name), true) = (&args.target, targets.rows() > targets.missing()) {
         // A target of one class has nothing to tell.
         if let Ok(decided) = targets.decide(Task::Auto) {
-            let labels = decided.labels.as_ref();
-            let leaks = data::leaks(&profile, labels, decided.decimal_comma, is_input);
-            let target = text::shortened(name, 40);
-            notes.extend(leaks.into_iter().map(|(name, share)| data::leak(&name, &target, share)));
+            notes.extend(says(Remark::of_leaks(&profile, name, &decided, &is_input)));
+            let (labels, target) = (decided.labels.as_ref(), text::shortened(name, 40));
             let what = match labels {
                 Some(labels) => text::counted(labels.len() as u64, "class", "classes"),
                 None => "a number".to_owned(),

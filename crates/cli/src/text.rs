@@ -83,12 +83,6 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2))
 }
 
-/// `99.9 %`: never 100 % where something is left.
-pub(crate) fn percent_rounded_down(share: f64) -> String {
-    let tenths = (1000.0 * share).floor();
-    if tenths % 10.0 == 0.0 { format!("{} %", tenths / 10.0) } else { format!("{:.1} %", tenths / 10.0) }
-}
-
 /// The name of a kind of column.
 pub(crate) fn kind(kind: ColumnKind) -> &'static str {
     match kind {

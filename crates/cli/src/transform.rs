@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::certify::Certificate;
-use bochner::encode::{Columns, Precision, Scaling, TableProfile, TableRows, rows_of};
+use bochner::encode::{Columns, Precision, Remark, Scaling, TableProfile, TableRows, rows_of};
 use bochner::stat::Sample;
 use bochner::sweep::BLOCK;
 use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, TextColumn, position};
@@ -57,7 +57,7 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let progress = Progress::new(&console.messages, job.run.quiet);
     let engine = progress.engine(&job.run, job.max_memory);
     let input = job.open()?;
-    input.notes.iter().for_each(|note| progress.warn(note));
+    input.remarks.iter().for_each(|remark| progress.warn(&data::advised(remark)));
     let made = job.make(&engine, &input)?;
     if let Some(text) = map::exact_warning(job.recipe.auto.features, &made.map) {
         progress.warn(&text);
@@ -144,13 +144,13 @@ impl Job {
         let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
         let keeps_label = self.format == FeatureFormat::Libsvm;
         let opened = data::open_to_map(&self.data, &mut options, keeps_label, wanted);
-        let (data::Opened { tables, notes }, target) = opened.map_err(data::hinted)?;
+        let (data::Opened { tables, remarks }, target) = opened.map_err(data::hinted)?;
         if let Some(output) = &self.output {
             output::check_writable(output)?;
         }
         let place = |name: String| position(tables.columns(), &name).map(|at| (name, at));
         let target = target.map(place).transpose().map_err(Failure::about(&self.data))?;
-        Ok(Input { tables, target, texts, notes })
+        Ok(Input { tables, target, texts, remarks })
     }
 
     /// The map, after one pass where it takes one.
@@ -251,7 +251,7 @@ struct Input {
     target: Option<(String, usize)>,
     texts: Vec<String>,
     /// What was noticed.
-    notes: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 /// How rows become features.

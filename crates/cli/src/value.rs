@@ -12,7 +12,7 @@ pub(crate) fn encoding(text: &str) -> Result<Encoding, String> {
     text.parse().map_err(|error: bochner_io::Error| error.to_string())
 }
 
-/// `csv`, `parquet`, `arrow`, `json`, `libsvm` or `npy`.
+/// `csv`, `parquet`, `arrow`, `libsvm` or `npy`.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|error: bochner_io::Error| error.to_string())
 }

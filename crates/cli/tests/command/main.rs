@@ -320,7 +320,7 @@ fn wrong_usage_ends_with_2() {
     assert!(fit("--folds 1").contains("2..=64"));
     assert!(fit("--lambda 1 --folds 3").contains("cannot be used with"));
     assert!(fit("--max-memory lots").contains("4GiB"));
-    assert!(fit("--format xlsx").contains("csv, libsvm or npy"));
+    assert!(fit("--format xlsx").contains("parquet"));
     assert!(fit("--ignore y").contains("ignored"));
     let err = bench.fails(2, "fit @train.csv -o @m.bochner");
     assert!(err.contains("--target COLUMN") && err.contains("id, a, b, y, note"), "{err}");

@@ -32,7 +32,7 @@ impl Data {
             info("y", ColumnKind::Number),
             info("group", ColumnKind::Category),
         ];
-        MemoryTables::new(infos, [Table { rows: self.y.len(), columns, first_row: 0 }]).unwrap()
+        MemoryTables::new(infos, vec![Table { rows: self.y.len(), columns, first_row: 0 }]).unwrap()
     }
 
     /// The variance of the targets.

@@ -36,7 +36,7 @@ fn tables(seed: u64, outlier: Option<f64>) -> MemoryTables {
         (info("y", ColumnKind::Number), Column::Number(y)),
     ];
     let (infos, columns) = columns.into_iter().unzip();
-    MemoryTables::new(infos, [Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
+    MemoryTables::new(infos, vec![Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
 }
 
 fn fit(engine: &Engine, tables: &MemoryTables, scaling: ColumnScaling, left_out: &[&str]) -> Model {
@@ -120,7 +120,7 @@ fn the_order_of_rows_does_not_matter() {
     let forward = tables(1, None);
     let block = &forward.blocks()[0];
     let backward = block.chosen(&(0..ROWS).rev().collect::<Vec<_>>());
-    let backward = MemoryTables::new(forward.columns().to_vec(), [backward]).unwrap();
+    let backward = MemoryTables::new(forward.columns().to_vec(), vec![backward]).unwrap();
     for scaling in SCALINGS {
         let [a, b] = [&forward, &backward].map(|tables| fit(&engine(1), tables, scaling, &["y"]));
         assert_eq!(a.encoder().columns(), b.encoder().columns(), "{scaling:?}");
