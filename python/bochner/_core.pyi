@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Frame",
     "Map",
     "Model",
     "Texts",
@@ -28,6 +29,7 @@ __all__ = [
     "main",
     "margin_dimension",
     "region_of",
+    "texts_of",
     "auto_draw",
 ]
 
@@ -53,7 +55,23 @@ def epsilon_for(
 def johnson_lindenstrauss(points: int, epsilon: float, delta: float) -> int: ...
 def margin_dimension(margin: float, epsilon: float, delta: float) -> int: ...
 def region_of(weights: NDArray[np.float64], intercept: float) -> tuple[str, NDArray[np.float64] | None, float | None]: ...
+def texts_of(text: str) -> list[str]: ...
 def main(arguments: Sequence[str]) -> int: ...
+@final
+class Frame:
+    @staticmethod
+    def from_stream(frame: Any, *, texts: list[str], threads: int, most: int | None = None) -> Frame: ...
+    @staticmethod
+    def from_array(rows: Any, names: list[str] | None, *, is_frame: bool) -> Frame: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def variance(self, weights: NDArray[np.float64] | None = None) -> float: ...
+    def placed(self, kernel: str) -> str: ...
+    def __len__(self) -> int: ...
 @final
 class Map:
     @staticmethod
@@ -91,6 +109,11 @@ class Map:
         threads: int,
         columns: list[str] | None = None,
     ) -> tuple[Map, tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]], NDArray[Any]]]: ...
+    def frame(self, frame: Any, threads: int, most: int | None = None) -> Frame: ...
+    @property
+    def reads_tables(self) -> bool: ...
+    @property
+    def encoded_names(self) -> list[str]: ...
     def transform(self, rows: Any, threads: int) -> NDArray[Any]: ...
     def transform_sparse(
         self, rows: Any, threads: int
@@ -126,27 +149,27 @@ class Model:
     def fit(
         rows: Any,
         targets: NDArray[np.float64],
-        weights: NDArray[np.float64] | None = None,
-        labels: tuple[str, list[str]] | None = None,
+        weights: NDArray[np.float64] | None,
+        labels: tuple[str, list[str]] | None,
         *,
-        kernel: str,
-        method: str | None = None,
-        features: int | None = None,
-        loss: str = "ridge",
-        seed: int = 0,
-        regularization: float | None = None,
-        folds: int = 5,
-        standardize: bool = True,
-        tolerance: float | None = None,
-        budget: float | None = None,
-        solver: str = "auto",
-        metric: str = "auto",
+        settings: dict[str, Any],
         start: Model | None = None,
-        deviation: bool = False,
-        held_out: float | None = None,
-        calibrate: bool = False,
         columns: list[str] | None = None,
         target: str = "",
+        threads: int = 0,
+        verbose: int = 0,
+    ) -> Model: ...
+    @staticmethod
+    def fit_files(
+        paths: Sequence[str | PathLike[str]],
+        target: str,
+        *,
+        settings: dict[str, Any],
+        is_classification: bool,
+        ignore: Sequence[str],
+        kinds: Sequence[tuple[str, str]],
+        weight: str | None,
+        group: str | None,
         threads: int = 0,
         verbose: int = 0,
     ) -> Model: ...
@@ -158,17 +181,7 @@ class Model:
         entries: int | None,
         scalar_bytes: int,
         outputs: int,
-        kernel: str,
-        method: str | None = None,
-        features: int | None = None,
-        loss: str = "ridge",
-        regularization: float | None = None,
-        folds: int = 5,
-        standardize: bool = True,
-        budget: float | None = None,
-        solver: str = "auto",
-        metric: str = "auto",
-        deviation: bool = False,
+        settings: dict[str, Any],
         threads: int = 0,
     ) -> tuple[str, str]: ...
     @staticmethod
@@ -202,6 +215,12 @@ class Model:
         threads: int = 0,
         verbose: int = 0,
     ) -> Model: ...
+    def frame(self, frame: Any, threads: int, most: int | None = None) -> Frame: ...
+    @property
+    def reads_tables(self) -> bool: ...
+    @property
+    def means(self) -> list[float] | None: ...
+    def files(self, paths: Sequence[str | PathLike[str]], threads: int) -> Frame: ...
     def decide(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
     def outputs_of(self, rows: Any, threads: int) -> NDArray[np.float64]: ...
     def classify(self, rows: Any, threads: int) -> NDArray[np.int64]: ...
@@ -212,6 +231,8 @@ class Model:
     def sets(self, rows: Any, coverage: float, threads: int) -> NDArray[np.bool_]: ...
     @property
     def input_dim(self) -> int: ...
+    @property
+    def encoded_names(self) -> list[str]: ...
     @property
     def encoded_dim(self) -> int: ...
     @property

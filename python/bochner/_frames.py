@@ -1,8 +1,8 @@
 """Data frames: which are arrays of numbers, and which are read column by column.
 
-A frame is whatever hands over an Arrow stream (``__arrow_c_stream__``): those of pandas, Polars and pyarrow, and others. One of numbers alone is an
-array, as everywhere in scikit-learn, and stays one unless cells are missing. All others are tables: columns are numbers, booleans, categories, dates or
-texts, are found by their names, and may have missing cells.
+A frame is whatever hands over an Arrow stream (``__arrow_c_stream__``): those of pandas, Polars and pyarrow, readers that hand over their rows once, and
+others. Its columns are numbers, booleans, categories, dates or texts, are found by their names, and may have missing cells. A frame of numbers alone is
+an array, as everywhere in scikit-learn: in its own precision, with its columns in the order of the fit.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from ._core import Frame, texts_of
+
+#: Bytes of a stream that are held in memory; more go to an unnamed file. None means a quarter of the memory.
+HELD_BYTES: int | None = None
 
 #: What pyarrow calls its types of numbers.
 _NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"halffloat", "float", "double"}
@@ -24,8 +27,8 @@ def is_frame(X: Any) -> bool:
 
 
 def is_table(X: Any) -> bool:
-    """Whether it is a frame with other columns than numbers."""
-    return is_frame(X) and not _is_numeric(X)
+    """Whether it is a frame with other columns than numbers, or one that is no array."""
+    return is_frame(X) and not (hasattr(X, "__array__") and _is_numeric(X))
 
 
 def _is_pandas(X: Any) -> bool:
@@ -50,7 +53,7 @@ def _is_number(dtype: Any) -> bool:
 
 def read_to_fit(X: Any, kernel: Any, threads: int) -> Frame:
     """The columns of a frame as what they are found to be, but for texts that the kernel compares."""
-    return _some(Frame.from_stream(_stream(X), texts=texts_of(str(kernel)), threads=threads))
+    return _some(Frame.from_stream(_stream(X), texts=texts_of(str(kernel)), threads=threads, most=HELD_BYTES))
 
 
 def read_for(model: Any, X: Any, threads: int) -> Frame:
@@ -61,7 +64,7 @@ def read_for(model: Any, X: Any, threads: int) -> Frame:
         if not missing:
             values = X[wanted].to_numpy(dtype=np.float64, na_value=np.nan)
             return _some(Frame.from_array(np.ascontiguousarray(values), wanted, is_frame=True))
-    return _some(model.frame(_stream(X), threads))
+    return _some(model.frame(_stream(X), threads, HELD_BYTES))
 
 
 def _some(frame: Frame) -> Frame:

@@ -25,19 +25,11 @@ def as_labels(y: Any) -> Any:
 
 
 def labels_of(classes: np.ndarray) -> tuple[str, list[str]]:
-    """What the classes are, and their names in order."""
+    """What the classes are, and their names in order, as a file would have them: ``1.0`` is a whole number."""
     kind = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}.get(classes.dtype.kind, "text")
-    return kind, [_text(kind, label) for label in classes.tolist()]
-
-
-def _text(kind: str, label: object) -> str:
-    match kind:
-        case "boolean":
-            return "True" if label else "False"
-        case "number":
-            return repr(label).removesuffix(".0")
-        case _:
-            return str(label)
+    if kind == "number" and (classes == np.floor(classes)).all():
+        kind = "integer"
+    return kind, [str(label) for label in classes.tolist()]
 
 
 def classes_of(kind: str, texts: list[str]) -> np.ndarray:
@@ -45,8 +37,10 @@ def classes_of(kind: str, texts: list[str]) -> np.ndarray:
     match kind:
         case "boolean":
             return np.array([text.lower() == "true" for text in texts])
-        case "integer":
+        case "integer" if any(text.lstrip("+-").isdigit() for text in texts):
             return np.array([_whole(text) for text in texts])
+        case "integer":
+            return np.array([float(text) for text in texts])
         case "number":
             return np.array([float(text) for text in texts])
         case _:

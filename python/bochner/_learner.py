@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix, hstack, identity, issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -68,13 +68,18 @@ class SavedModel(BaseEstimator):
         if model.decision != cls._decision:
             other = "KernelSVC" if model.decision == "votes" else "KernelClassifier"
             raise ValueError(f"expected a file for {cls.__name__}, found one of classes that {other} reads")
-        estimator = cls(**cls._words_of(model))
+        return cls(**cls._words_of(model))._named_by(model)._adopt(model)
+
+    def _named_by(self, model: Model):
+        """The same with the columns of a model."""
         names = model.columns
-        estimator.n_features_in_ = model.input_dim
+        self.n_features_in_ = model.input_dim
         # The columns of an array have only numbers.
         if names is not None and names != [f"x{j}" for j in range(len(names))]:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
-        return estimator._adopt(model)
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
 
     def _weights(self, sample_weight, rows) -> np.ndarray | None:
         """Weights as the library takes them."""
@@ -91,6 +96,12 @@ class SavedModel(BaseEstimator):
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""
         raise NotImplementedError
+
+
+def _paths(path: Any) -> list[str]:
+    """One path or several."""
+    several = [path] if isinstance(path, (str, os.PathLike)) else path
+    return [os.fspath(one) for one in several]
 
 
 #: What is said of a learnt metric.
@@ -139,8 +150,10 @@ class KernelLearner(SavedModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame is whatever has ``__arrow_c_stream__``: of pandas, Polars, pyarrow, or a reader that gives its rows once. Its columns may be
+            numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
+            NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -153,25 +166,16 @@ class KernelLearner(SavedModel):
         self._validate_params()
         X = read_to_fit(X, self.kernel, threads_of(self.n_jobs)) if is_table(X) else check_array(X, **ROWS)
         outputs = self._output_count(y)
-        method = _METHODS[self.method]
+        settings = self._settings()
+        if settings["solver"] == "auto" and settings["calibrate"]:
+            settings["solver"] = "gram"  # probabilities of scores are made of sums
         source, text = Model.forecast(
             rows=X.shape[0],
             columns=X.shape[1],
             entries=X.nnz if issparse(X) else None,
             scalar_bytes=X.dtype.itemsize,
             outputs=outputs,
-            kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
-            method=None if method is None else json.dumps(method),
-            features=None if self.n_components is None else int(self.n_components),
-            loss=self.loss,
-            regularization=None if self.regularization == "cv" else float(self.regularization),
-            folds=int(self.folds),
-            standardize=bool(self.standardize),
-            budget=None if self.budget is None else float(self.budget),
-            # Probabilities of scores are made of sums.
-            solver="gram" if self.solver == "auto" and getattr(self, "probability", False) else self.solver,
-            metric=self.metric,
-            deviation=bool(getattr(self, "deviation", False)),
+            settings=settings,
             threads=threads_of(self.n_jobs),
         )
         return Outlook.from_json(source, text)
@@ -180,38 +184,102 @@ class KernelLearner(SavedModel):
         """Numbers that are learnt for each row."""
         return 1 if np.ndim(y) < 2 else np.shape(y)[1]
 
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as the library takes them."""
+        method = _METHODS[self.method]
+        return {
+            "kernel": kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
+            "method": None if method is None else json.dumps(method),
+            "features": None if self.n_components is None else int(self.n_components),
+            "loss": self.loss,
+            "seed": seed_of(self.random_state),
+            "regularization": None if self.regularization == "cv" else float(self.regularization),
+            "folds": int(self.folds),
+            "standardize": bool(self.standardize),
+            # The usual one goes without saying, as on the command line.
+            "tolerance": None if self.tol == 1e-4 else float(self.tol),
+            "budget": None if self.budget is None else float(self.budget),
+            "solver": self.solver,
+            "metric": self.metric,
+            "deviation": bool(getattr(self, "deviation", False)),
+            "held_out": None if self.held_out is None else float(self.held_out),
+            "calibrate": bool(getattr(self, "probability", False)),
+        }
+
     def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
         """A model of validated rows and targets (one column for each output)."""
         sample_weight = self._weights(sample_weight, rows)
         names = getattr(self, "feature_names_in_", None)
-        method = _METHODS[self.method]
         return Model.fit(
             rows,
             np.ascontiguousarray(targets, dtype=np.float64),
             sample_weight,
             labels,
-            kernel=kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
-            method=None if method is None else json.dumps(method),
-            features=None if self.n_components is None else int(self.n_components),
-            loss=self.loss,
-            seed=seed_of(self.random_state),
-            regularization=None if self.regularization == "cv" else float(self.regularization),
-            folds=int(self.folds),
-            standardize=bool(self.standardize),
-            # The usual one goes without saying, as on the command line.
-            tolerance=None if self.tol == 1e-4 else float(self.tol),
-            budget=None if self.budget is None else float(self.budget),
-            solver=self.solver,
-            metric=self.metric,
+            settings=self._settings(),
             start=getattr(self, "_model", None) if self.warm_start else None,
-            deviation=bool(getattr(self, "deviation", False)),
-            held_out=None if self.held_out is None else float(self.held_out),
-            calibrate=bool(getattr(self, "probability", False)),
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
             threads=threads_of(self.n_jobs),
             verbose=min(int(self.verbose), 2),
         )
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_file(self, path, target, *, ignore=(), kinds=None, weight=None, group=None):
+        """Fit to files, in constant memory.
+
+        The model is the one that ``bochner fit`` makes of the same files and settings, bit for bit. Rows without a target are left out, with a warning.
+
+        Parameters
+        ----------
+        path : str, path-like or list of them
+            A file (CSV or another format that the command line reads, compressed or not), a folder, a pattern such as ``"data/*.csv"``, or several of them, which are one table.
+        target : str
+            The column to predict; ``"target"`` is the label of a LIBSVM file.
+        ignore : str or list of str, default=()
+            Columns not to learn from: names, or patterns with ``*`` and ``?``.
+        kinds : dict, default=None
+            What columns hold, where it should not be found out: ``{"zip": "category"}``, or ``"number"``, ``"boolean"``, ``"date"``, ``"text"``.
+        weight : str, default=None
+            A column that says how much each row counts.
+        group : str, default=None
+            A column whose equal cells mark rows that belong together: they are never on both sides of a validation.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator, which predicts of data frames, arrays and files.
+        """
+        if getattr(self, "class_weight", None) is not None:
+            raise ValueError("class_weight is for fit: give files a column of weights, and its name as weight")
+        model = Model.fit_files(
+            _paths(path),
+            target,
+            settings=self._settings(),
+            is_classification=self._head == "classification",
+            ignore=[ignore] if isinstance(ignore, str) else list(ignore),
+            kinds=list((kinds or {}).items()),
+            weight=weight,
+            group=group,
+            threads=threads_of(self.n_jobs),
+            verbose=min(int(self.verbose), 2),
+        )
+        return self._named_by(model)._adopt(model)
+
+    def predict_file(self, path):
+        """Predict the rows of files, which are read block by block.
+
+        Parameters
+        ----------
+        path : str, path-like or list of them
+            Files, folders and patterns, as :meth:`fit_file` takes them. Columns are found by their names, others are not looked at.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            What :meth:`predict` gives for these rows.
+        """
+        check_is_fitted(self)
+        return self.predict(self._model.files(_paths(path), threads_of(self.n_jobs)))
 
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""
@@ -245,10 +313,19 @@ class KernelLearner(SavedModel):
         self.n_held_out_ = model.held_out_rows
         return self
 
+    @property
+    def encoded_names_(self) -> np.ndarray:
+        """Names of the columns that the kernel compares."""
+        check_is_fitted(self)
+        return np.array(self._model.encoded_names, dtype=object)
+
     def _outputs(self, X) -> np.ndarray:
         """Outputs of the model, one column each, in the precision of the rows."""
         check_is_fitted(self)
-        rows = check_rows(self, X, reset=False)
+        return self._outputs_of(check_rows(self, X, reset=False))
+
+    def _outputs_of(self, rows) -> np.ndarray:
+        """The same of validated rows."""
         return self._model.decide(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
 
     def encode(self, X):

@@ -21,6 +21,17 @@ def load(path):
     estimator : object
         A fitted :class:`KernelClassifier`, :class:`KernelRegressor`, :class:`KernelSVC` or :class:`KernelRidge`, which predicts of arrays, and of data
         frames with the columns that it was fitted to.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from bochner import KernelRegressor, load
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.bochner")
+    >>> KernelRegressor("linear").fit(X, 3 * X[:, 0]).save(path)
+    >>> load(path).predict([[0.5]]).round(2)
+    array([1.5])
     """
     model = Model.load(os.fspath(path))
     return _class_of(model)._of_model(model)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length, validate
 
 from ._core import Frame
 from ._frames import column_names, is_frame, is_table, read_for, read_to_fit
+from ._targets import present_targets
 
 #: Domains of the parameters that all estimators share, beside those of the kernel.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -41,13 +42,16 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, rows: dict[str, Any] = RO
         if is_table(X):
             return _read(estimator, X)
         return _with_gaps(estimator, X, validated(estimator, X, rows, reset=True))
+    if isinstance(X, Frame):
+        return X
     model = estimator._model if hasattr(estimator, "_model") else estimator._map
     if is_table(X) or (is_frame(X) and model.reads_tables and hasattr(estimator, "feature_names_in_")):
         return read_for(model, X, threads_of(estimator.n_jobs))
+    given = X
     X = validated(estimator, X, rows, reset=False)
     if model.reads_tables:
         X = X.toarray() if sp.issparse(X) else X
-        return Frame.from_array(X, _names(estimator), is_frame=False)
+        return Frame.from_array(X, _names(estimator), is_frame=is_frame(given))
     return _filled(model, X)
 
 
@@ -61,6 +65,17 @@ def check_rows_and_targets(estimator: Any, X: Any, y: Any, *, rows: dict[str, An
     given = X
     X, y = validated(estimator, X, rows, y=y, **targets)
     return _with_gaps(estimator, given, X), y
+
+
+def check_frame_and_targets(estimator: Any, X: Any, y: Any, **targets: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """As :func:`check_rows_and_targets`, but that frames are tables, whose rows may lack a target: which have one, or None where all have."""
+    if not is_table(X):
+        return (*check_rows_and_targets(estimator, X, y, **targets), None)
+    rows = _read(estimator, X)
+    y, present = present_targets(y)
+    y = _check_y(y, estimator=estimator, **targets)
+    check_consistent_length(rows, y if present is None else present)
+    return rows, y, present
 
 
 def validated(estimator: Any, X: Any, rows: dict[str, Any], **words: Any) -> Any:

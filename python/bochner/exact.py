@@ -166,8 +166,9 @@ class KernelSVC(Classifies, SavedModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------
@@ -326,8 +327,10 @@ class KernelRidge(RegressorMixin, SavedModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame is whatever has ``__arrow_c_stream__``: of pandas, Polars, pyarrow, or a reader that gives its rows once. Its columns may be
+            numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
+            NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -367,8 +370,9 @@ class KernelRidge(RegressorMixin, SavedModel):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------

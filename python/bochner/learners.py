@@ -16,7 +16,8 @@ from ._core import Model
 from ._kernel import refuse_texts
 from ._labels import as_labels, classes_of, labels_of
 from ._learner import KernelLearner
-from ._validation import check_rows, check_rows_and_targets, keeping_the_last_fit, threads_of
+from ._targets import spread
+from ._validation import check_frame_and_targets, check_rows, keeping_the_last_fit, threads_of
 
 
 class KernelRegressor(RegressorMixin, KernelLearner):
@@ -116,6 +117,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         leading directions are added to columns that are otherwise multiplied by one number: of more than 1,024 columns, or 256 of sparse rows.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+        Of a data frame, one for each of ``encoded_names_``.
+    encoded_names_ : ndarray
+        What the columns are called that the kernel compares: ``colour=red`` for a level, ``size is missing`` for an indicator; an array's are ``x0``, ``x1``, …
     metric_directions_ : ndarray of shape (n_directions, n_features_in_)
         The leading directions of the gradient, unit vectors.
     metric_shares_ : ndarray of shape (n_directions,)
@@ -125,7 +129,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):
     n_held_out_ : int or None
         Distinct rows that were held out of the fit.
     n_features_in_ : int
-        Columns of the rows.
+        Columns of the rows; after :meth:`fit_file`, those that are looked at.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 
@@ -210,10 +214,12 @@ class KernelRegressor(RegressorMixin, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame is whatever has ``__arrow_c_stream__``: of pandas, Polars, pyarrow, or a reader that gives its rows once. Its columns may be
+            numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
+            NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+            Targets. Beside a data frame some may be missing: their rows are left out, with a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; None means all one.
 
@@ -225,8 +231,8 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            rows, y = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True)
-            model = self._learn(rows, y.reshape(len(y), -1), sample_weight, None, name)
+            rows, y, present = check_frame_and_targets(self, X, y, multi_output=True, y_numeric=True)
+            model = self._learn(rows, spread(y.reshape(len(y), -1), present), sample_weight, None, name)
         return self._adopt(model, one_column=y.ndim == 1)
 
     def predict(self, X, return_std=False):
@@ -234,8 +240,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
         return_std : bool, default=False
             Whether to return deviations too; needs ``deviation=True``.
 
@@ -247,12 +254,13 @@ class KernelRegressor(RegressorMixin, KernelLearner):
             The standard deviation of a new observation, if it is asked for: of the posterior of a ridge regression whose errors have one size, as ``BayesianRidge`` has it. Far from
             all rows it says too little, where the kernel has more features than were drawn.
         """
-        outputs = self._outputs(X)
-        if not return_std:
-            return self._shaped(outputs)
-        if not self._model.has_deviation:
+        check_is_fitted(self)
+        if return_std and not self._model.has_deviation:
             raise ValueError("return_std=True needs a fit with deviation=True")
         rows = check_rows(self, X, reset=False)
+        outputs = self._outputs_of(rows)
+        if not return_std:
+            return self._shaped(outputs)
         deviations = self._model.deviations(rows, threads_of(self.n_jobs)).astype(rows.dtype, copy=False)
         return self._shaped(outputs), self._shaped(deviations)
 
@@ -264,8 +272,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
         coverage : float, default=0.9
             The probability, between 0 and 1.
 
@@ -313,10 +322,13 @@ class Classifies(ClassifierMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame is whatever has ``__arrow_c_stream__``: of pandas, Polars, pyarrow, or a reader that gives its rows once. Its columns may be
+            numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
+            NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
         y : array-like of shape (n_samples,)
-            Classes: integers, booleans, numbers or strings.
+            Classes: integers, booleans, numbers or strings, which come back as they are. Beside a data frame some may be missing: their rows are left
+            out, with a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; None means all one.
 
@@ -328,15 +340,15 @@ class Classifies(ClassifierMixin):
         refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            rows, y = check_rows_and_targets(self, X, as_labels(y))
+            rows, y, present = check_frame_and_targets(self, X, as_labels(y))
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             if len(classes) == 1:
                 raise ValueError(f"expected at least two classes, found one class: {classes[0]!r}")
             if getattr(self, "class_weight", None) is not None:
-                weight = compute_sample_weight(self.class_weight, y)
+                weight = spread(compute_sample_weight(self.class_weight, y), present, filling=0.0)
                 sample_weight = weight if sample_weight is None else weight * _check_sample_weight(sample_weight, rows)
-            model = self._learn(rows, codes.reshape(-1, 1), sample_weight, labels_of(classes), name)
+            model = self._learn(rows, spread(codes.reshape(-1, 1), present), sample_weight, labels_of(classes), name)
         return self._adopt(model, classes)
 
     def predict(self, X):
@@ -344,8 +356,9 @@ class Classifies(ClassifierMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------
@@ -471,6 +484,9 @@ class KernelClassifier(Classifies, KernelLearner):
         leading directions are added to columns that are otherwise multiplied by one number: of more than 1,024 columns, or 256 of sparse rows.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Where a metric was learnt: what part of the mean square of the gradient each column has, of the function that the metric was learnt from, per deviation of the column.
+        Of a data frame, one for each of ``encoded_names_``.
+    encoded_names_ : ndarray
+        What the columns are called that the kernel compares: ``colour=red`` for a level, ``size is missing`` for an indicator; an array's are ``x0``, ``x1``, …
     metric_directions_ : ndarray of shape (n_directions, n_features_in_)
         The leading directions of the gradient, unit vectors.
     metric_shares_ : ndarray of shape (n_directions,)
@@ -480,7 +496,7 @@ class KernelClassifier(Classifies, KernelLearner):
     n_held_out_ : int or None
         Distinct rows that were held out of the fit.
     n_features_in_ : int
-        Columns of the rows.
+        Columns of the rows; after :meth:`fit_file`, those that are looked at.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 
@@ -569,8 +585,9 @@ class KernelClassifier(Classifies, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------
@@ -587,8 +604,9 @@ class KernelClassifier(Classifies, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------
@@ -605,8 +623,9 @@ class KernelClassifier(Classifies, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
 
         Returns
         -------
@@ -623,8 +642,9 @@ class KernelClassifier(Classifies, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. Columns of a data frame are found by their names, wherever they stand, and others are not looked at; columns that were all numbers stand as in
+            the fit. A level that is new, or a cell that cannot be read, is no error.
         coverage : float, default=0.9
             The probability, between 0 and 1.
 

@@ -7,6 +7,11 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeE
 /// The exception that users expect, with the message of the library.
 pub(crate) fn to_python(error: Error) -> PyErr {
     let message = error.to_string();
+    to_python_as(error, message)
+}
+
+/// The same with another message, which says more.
+pub(crate) fn to_python_as(error: Error, message: String) -> PyErr {
     match error {
         Error::ColumnCount { .. }
         | Error::Length { .. }
@@ -38,9 +43,24 @@ pub(crate) fn to_python(error: Error) -> PyErr {
             Some(number) => PyOSError::new_err((number, strip_number(&source), path.display().to_string())),
             None => PyOSError::new_err(message),
         },
-        Error::Source(source) if source.is::<bochner_io::Error>() => PyValueError::new_err(message),
+        Error::Source(source) => match source.downcast::<bochner_io::Error>() {
+            Ok(error) => of_files(*error, message),
+            Err(_) => PyRuntimeError::new_err(message),
+        },
         // Errors of sources that do not come from here, and those of later versions of the library.
         _ => PyRuntimeError::new_err(message),
+    }
+}
+
+/// Of an error about a file.
+fn of_files(error: bochner_io::Error, message: String) -> PyErr {
+    match error {
+        bochner_io::Error::Io { file, source } => match source.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, strip_number(&source), file.display().to_string())),
+            None => PyValueError::new_err(message),
+        },
+        bochner_io::Error::NoSpace { .. } => PyOSError::new_err(message),
+        _ => PyValueError::new_err(message),
     }
 }
 

@@ -1,20 +1,21 @@
-//! Data frames as tables: whatever hands over an Arrow stream, and arrays with missing cells.
+//! Data frames as tables: whatever hands over an Arrow stream, arrays with missing cells, and files that a model reads.
 //!
 //! ```text
 //! frame ──__arrow_c_stream__──▶ record batches ──bochner_io::arrow──▶ blocks ──encode──▶ rows
 //! array with NaN ─────────────────────────────────────────────────────▶ blocks
 //! ```
-//! What a column becomes is decided as for files: pandas, Polars and a CSV file of one table give one model.
+//! What a column becomes is decided as for files: pandas, Polars and a CSV file of one table give one model. Streams that are long are kept in an
+//! unnamed file, and read block by block.
 
 use std::sync::OnceLock;
 
 use arrow_schema::DataType;
-use bochner::encode::{ColumnProfile, Columns, Inputs, Precision, TableProfile, inputs, rows_of};
+use bochner::encode::{Columns, Inputs, Precision, Remark, TableProfile, identifiers, inputs, rows_of};
 use bochner::stat::Moments;
 use bochner::sweep::BLOCK;
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, MemoryTables, Table, TableSource};
-use bochner::{AnyRows, Engine, Error, Event, Kernel, Matrix, OwnedRows, Result, Rows, Scalar};
-use bochner_io::{Options, arrow};
+use bochner::{AnyRows, Engine, Error, Event, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
+use bochner_io::Options;
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -22,20 +23,23 @@ use crate::error::to_python;
 use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::rows::AnyTable;
-use crate::stream;
+use crate::{remark, stream};
 
-/// The blocks of a data frame, or of an array in which cells are missing.
+/// The blocks of a data frame, of an array in which cells are missing, or of files.
 #[pyclass(frozen, module = "bochner._core")]
 pub(crate) struct Frame {
-    tables: MemoryTables,
-    /// Of the array; none for a data frame.
+    tables: Box<dyn TableSource>,
+    /// None where they have not been counted.
+    rows: Option<usize>,
+    /// Of the array; none for others.
     precision: Option<Precision>,
+    /// What places are counted in.
+    unit: &'static str,
     /// Of rows that count alike.
     profile: OnceLock<TableProfile>,
 }
 
 /// Rows to fit to, or to predict of.
-#[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
     /// A table.
     Frame(Bound<'py, Frame>),
@@ -43,45 +47,107 @@ pub(crate) enum Given<'py> {
     Rows(AnyTable<'py>),
 }
 
-/// The same without Python: for the thread that works.
-#[derive(Clone, Copy)]
-pub(crate) enum Held<'a> {
-    Frame(&'a Frame),
-    Rows(AnyRows<'a>),
-}
+/// What is no table is an array, and refused as one.
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = PyErr;
 
-impl Given<'_> {
-    /// Where it lies.
-    pub(crate) fn held(&self) -> PyResult<Held<'_>> {
-        match self {
-            Given::Frame(frame) => Ok(Held::Frame(frame.get())),
-            Given::Rows(rows) => rows.rows().map(Held::Rows),
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<Frame>() {
+            Ok(frame) => Ok(Given::Frame(frame.to_owned())),
+            Err(_) => object.extract().map(Given::Rows),
         }
     }
 }
 
-impl Held<'_> {
-    /// The number of rows.
+/// The same without Python: for the thread that works.
+#[derive(Clone, Copy)]
+pub(crate) enum Lent<'a> {
+    Frame(&'a Frame),
+    Rows(AnyRows<'a>),
+}
+
+/// What stands beside the rows of a frame.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Beside<'a> {
+    /// One for each row.
+    pub(crate) weights: Option<&'a [f64]>,
+    /// A row for each row; one with NaN is none.
+    pub(crate) targets: Option<MatrixView<'a, f64>>,
+    /// Whether categories of many levels are encoded by the targets.
+    pub(crate) encodes: bool,
+}
+
+impl Given<'_> {
+    /// Where it lies.
+    pub(crate) fn lent(&self) -> PyResult<Lent<'_>> {
+        match self {
+            Given::Frame(frame) => Ok(Lent::Frame(frame.get())),
+            Given::Rows(rows) => rows.rows().map(Lent::Rows),
+        }
+    }
+}
+
+impl Lent<'_> {
+    /// The number of rows; as many as can be where they have not been counted.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Held::Frame(frame) => frame.tables.rows(),
-            Held::Rows(rows) => rows.count(),
+            Lent::Frame(frame) => frame.rows.unwrap_or(usize::MAX),
+            Lent::Rows(rows) => rows.count(),
         }
+    }
+}
+
+impl Beside<'_> {
+    /// The rows of a block that have targets; none where all have.
+    fn present(&self, table: &Table) -> Option<Vec<usize>> {
+        let (targets, first) = (self.targets?, table.first_row as usize);
+        let is_there =
+            |i: &usize| first + i >= targets.rows() || targets.row(first + i).iter().all(|y| !y.is_nan());
+        let rows: Vec<usize> = (0..table.rows).filter(is_there).collect();
+        (rows.len() < table.rows).then_some(rows)
+    }
+
+    /// Rows without a target.
+    fn missing(&self) -> u64 {
+        let Some(targets) = self.targets else { return 0 };
+        (0..targets.rows()).filter(|&i| targets.row(i).iter().any(|y| y.is_nan())).count() as u64
     }
 }
 
 #[pymethods]
 impl Frame {
-    /// Reads what `__arrow_c_stream__` gives. `texts` are columns that stay texts, whatever their cells.
+    /// Reads what `__arrow_c_stream__` gives. `texts` are columns that stay texts, whatever their cells; what takes more than `most` bytes, a quarter of the
+    /// memory where nothing is said of it, is kept in an unnamed file.
     #[staticmethod]
-    #[pyo3(signature = (frame, *, texts, threads))]
+    #[pyo3(signature = (frame, *, texts, threads, most=None))]
     fn from_stream(
         py: Python<'_>,
         frame: &Bound<'_, PyAny>,
         texts: Vec<String>,
         threads: usize,
+        most: Option<u64>,
     ) -> PyResult<Frame> {
-        Frame::read(py, frame, threads, |_| Options::default().with_texts(texts))
+        let stream = stream::open(frame)?;
+        // A frame says what is a category: whole numbers too.
+        let schema = stream::schema_of(&stream);
+        let is_category = |field: &&std::sync::Arc<arrow_schema::Field>| {
+            matches!(field.data_type(), DataType::Dictionary(..)) && !texts.contains(field.name())
+        };
+        let category = CellFormat::from(ColumnKind::Category);
+        let coded = schema.fields().iter().filter(is_category).map(|field| (field.name().clone(), category));
+        let kinds: Vec<(String, CellFormat)> = coded.collect();
+        let options = Options { kinds, ..Options::default() }.with_texts(texts);
+        let job = Job::new(threads, 0);
+        let most = most.unwrap_or(job.engine().memory_limit() / 4);
+        let kept = stream::kept(py, stream, most, options)?;
+        let (rows, is_long) = (kept.rows() as usize, kept.is_spooled());
+        let tables = job.run(py, |engine| {
+            let source = kept.open()?;
+            // What is read more than once is read from blocks, where they fit.
+            let held = if is_long { None } else { MemoryTables::read(engine, source.as_ref(), most)? };
+            Ok(held.map_or(source, |held| Box::new(held) as Box<dyn TableSource>))
+        })?;
+        Ok(Frame::of(tables, Some(rows), None))
     }
 
     /// Columns of an array, NaN where cells are missing; without names they are called x0, x1, … Infinity is refused, unless the array was a data frame.
@@ -102,11 +168,11 @@ impl Frame {
             AnyRows::F64(rows) => (Precision::Double, of_array(columns, &rows, is_frame)),
         });
         let precision = (!is_frame).then_some(precision);
-        Ok(Frame { tables: tables.map_err(to_python)?, precision, profile: OnceLock::new() })
+        Ok(Frame::of(Box::new(tables.map_err(to_python)?), Some(rows.count()), precision))
     }
 
     fn __len__(&self) -> usize {
-        self.tables.rows()
+        self.rows.unwrap_or(0)
     }
 
     /// Names of the columns.
@@ -118,8 +184,8 @@ impl Frame {
     /// Rows, and columns that they are encoded to where none is left out.
     #[getter]
     fn shape(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        let columns = py.detach(|| self.all()).map_err(to_python)?;
-        Ok((self.tables.rows(), columns.count()))
+        let columns = Job::new(0, 0).run(py, |engine| self.all(engine))?;
+        Ok((self.rows.unwrap_or(0), columns.count()))
     }
 
     /// Of results.
@@ -141,37 +207,27 @@ impl Frame {
     /// The kernel of encoded rows, from one whose columns have names.
     fn placed(&self, py: Python<'_>, kernel: &str) -> PyResult<String> {
         let kernel = kernel_of(kernel, None)?;
-        let inputs = py.detach(|| self.inputs(Some(&kernel), None, 0)).map_err(to_python)?;
-        Ok(inputs.kernel.unwrap_or(kernel).to_string())
+        let found = Job::new(0, 0).run(py, |engine| {
+            let profile = self.profile(engine, Beside::default())?;
+            Ok(self.inputs(Some(&kernel), &profile, 0)?.kernel)
+        })?;
+        Ok(found.unwrap_or(kernel).to_string())
     }
 }
 
 impl Frame {
-    /// Reads a stream, which says its columns before it is said how they are read.
-    pub(crate) fn read(
-        py: Python<'_>,
-        frame: &Bound<'_, PyAny>,
-        threads: usize,
-        options: impl FnOnce(&[String]) -> Options,
-    ) -> PyResult<Frame> {
-        let (schema, batches) = stream::batches(frame)?;
-        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut options = options(&names);
-        if options.infer {
-            // A frame says what is a category: whole numbers too.
-            let category = CellFormat::from(ColumnKind::Category);
-            let is_open = |name: &String| options.kinds.iter().all(|(known, _)| known != name);
-            let fields = schema.fields().iter();
-            let coded = fields.filter(|field| matches!(field.data_type(), DataType::Dictionary(..)));
-            let coded: Vec<_> =
-                coded.map(|field| field.name()).filter(|name| is_open(name)).cloned().collect();
-            options.kinds.extend(coded.into_iter().map(|name| (name, category)));
-        }
-        let tables = Job::new(threads, 0).run(py, |engine| {
-            let source = arrow::from_batches("the data frame", schema, batches, &options)?;
-            MemoryTables::read(engine, source.as_ref())
-        })?;
-        Ok(Frame { tables, precision: None, profile: OnceLock::new() })
+    /// Of a source.
+    pub(crate) fn of(
+        tables: Box<dyn TableSource>,
+        rows: Option<usize>,
+        precision: Option<Precision>,
+    ) -> Frame {
+        Frame { tables, rows, precision, unit: "row", profile: OnceLock::new() }
+    }
+
+    /// Of files, whose rows are counted as they are read.
+    pub(crate) fn of_files(tables: Box<dyn TableSource>) -> Frame {
+        Frame { unit: "line", ..Frame::of(tables, None, None) }
     }
 
     /// Reads a stream for a model: its columns as it reads them, wherever they stand; others are not looked at.
@@ -180,27 +236,37 @@ impl Frame {
         frame: &Bound<'_, PyAny>,
         columns: &Columns,
         threads: usize,
+        most: Option<u64>,
     ) -> PyResult<Frame> {
+        let stream = stream::open(frame)?;
+        let schema = stream::schema_of(&stream);
+        let names = || schema.fields().iter().map(|field| field.name());
         let number = CellFormat::from(ColumnKind::Number);
-        Frame::read(py, frame, threads, |names| {
-            let kinds: Vec<(String, CellFormat)> = match columns {
-                Columns::Named { inputs } => {
-                    inputs.iter().map(|input| (input.name.clone(), input.encoding.format())).collect()
-                }
-                Columns::Unnamed { count } => {
-                    names.iter().take(*count).map(|name| (name.clone(), number)).collect()
-                }
-                Columns::Sparse { .. } => Vec::new(),
-            };
-            let is_ignored = |name: &&String| kinds.iter().all(|(known, _)| known != *name);
-            let ignored = names.iter().filter(is_ignored).cloned().collect();
-            Options { kinds, ignored, infer: false, ..Options::default() }
-        })
+        let kinds: Vec<(String, CellFormat)> = match columns {
+            Columns::Named { inputs } => {
+                inputs.iter().map(|input| (input.name.clone(), input.encoding.format())).collect()
+            }
+            Columns::Unnamed { count } => names().take(*count).map(|name| (name.clone(), number)).collect(),
+            Columns::Sparse { .. } => Vec::new(),
+        };
+        let is_ignored = |name: &&String| kinds.iter().all(|(known, _)| known != *name);
+        let ignored = names().filter(is_ignored).cloned().collect();
+        let options = Options { kinds, ignored, infer: false, ..Options::default() };
+        let job = Job::new(threads, 0);
+        let most = most.unwrap_or(job.engine().memory_limit() / 4);
+        let kept = stream::kept(py, stream, most, options)?;
+        let rows = kept.rows() as usize;
+        Ok(Frame::of(job.run(py, |_| kept.open())?, Some(rows), None))
     }
 
     /// The blocks.
-    pub(crate) fn tables(&self) -> &MemoryTables {
-        &self.tables
+    pub(crate) fn tables(&self) -> &dyn TableSource {
+        self.tables.as_ref()
+    }
+
+    /// The number of rows; none where they have not been counted.
+    pub(crate) fn rows(&self) -> Option<usize> {
+        self.rows
     }
 
     /// In which rows are learnt from: that of the array, and for data frames that of files.
@@ -208,42 +274,56 @@ impl Frame {
         self.precision.unwrap_or_default()
     }
 
-    /// What is known of the columns of rows that may have weights.
-    fn profile(&self, weights: Option<&[f64]>) -> TableProfile {
-        let read = || {
-            let mut profile = TableProfile::of(&self.tables);
-            for block in self.tables.blocks() {
-                let weight = |i: usize| {
-                    weights
-                        .and_then(|weights| weights.get(block.first_row as usize + i))
-                        .copied()
-                        .unwrap_or(1.0)
-                };
-                profile.absorb(block, &weight);
-            }
-            // The columns of an array are told apart by their numbers.
-            if self.precision.is_some() { profile.keeping_constants() } else { profile }
+    /// What is known of the columns of the rows that are learnt from.
+    pub(crate) fn profile(&self, engine: &Engine, beside: Beside<'_>) -> Result<TableProfile> {
+        let is_plain = beside.weights.is_none() && beside.missing() == 0;
+        let known = self.profile.get().filter(|_| is_plain).cloned();
+        let profile = match known {
+            Some(profile) => profile,
+            None => self.read_profile(engine, beside)?,
         };
-        if weights.is_some() { read() } else { self.profile.get_or_init(read).clone() }
+        if is_plain {
+            let _ = self.profile.set(profile.clone());
+        }
+        Ok(if beside.encodes { profile.with_target_beside() } else { profile })
+    }
+
+    fn read_profile(&self, engine: &Engine, beside: Beside<'_>) -> Result<TableProfile> {
+        let mut profile = TableProfile::of(self.tables());
+        let phase = "columns";
+        engine.tell(&Event::Started { phase })?;
+        let mut reader = self.tables.open(engine)?;
+        while let Some(table) = reader.next(BLOCK)? {
+            let present = beside.present(&table);
+            let row = |i: usize| table.first_row as usize + present.as_ref().map_or(i, |rows| rows[i]);
+            let weight = |i: usize| beside.weights.and_then(|all| all.get(row(i))).copied().unwrap_or(1.0);
+            match &present {
+                Some(rows) => profile.absorb(&table.chosen(rows), &weight),
+                None => profile.absorb(&table, &weight),
+            }
+            engine.tell(&Event::Progress { phase, rows: profile.rows(), fraction: reader.fraction() })?;
+        }
+        engine.tell(&Event::Finished { phase })?;
+        // The columns of an array are told apart by their numbers.
+        Ok(if self.precision.is_some() { profile.keeping_constants() } else { profile })
     }
 
     /// What the columns become for a kernel.
     pub(crate) fn inputs(
         &self,
         kernel: Option<&Kernel>,
-        weights: Option<&[f64]>,
+        profile: &TableProfile,
         seed: u64,
     ) -> Result<Inputs> {
         let left_out = self.identifiers(kernel);
         let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
-        inputs(kernel, &self.profile(weights), &left_out, &[], seed)
+        inputs(kernel, profile, &left_out, &[], seed)
     }
 
     /// What all columns become, those that do not vary too.
-    fn all(&self) -> Result<Columns> {
-        let left_out = self.identifiers(None);
-        let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
-        Ok(inputs(None, &self.profile(None).keeping_constants(), &left_out, &[], 0)?.columns)
+    fn all(&self, engine: &Engine) -> Result<Columns> {
+        let profile = self.profile(engine, Beside::default())?.keeping_constants();
+        Ok(self.inputs(None, &profile, 0)?.columns)
     }
 
     /// Columns of texts that tell rows apart, of which nothing can be learnt, unless the kernel names what it looks at or there is nothing else.
@@ -251,61 +331,43 @@ impl Frame {
         if kernel.and_then(Kernel::names_only).is_some_and(|names| !names.is_empty()) {
             return Vec::new();
         }
-        let columns = self.tables.columns();
-        let is_identifier = |j: usize| self.tables.inferred(j).is_some_and(|found| found.is_identifier);
-        let names = columns.iter().enumerate().filter(|(j, _)| is_identifier(*j));
-        let names: Vec<String> = names.map(|(_, info)| info.name.clone()).collect();
-        if names.len() < columns.len() { names } else { Vec::new() }
+        let names = identifiers(self.tables());
+        if names.len() < self.tables.columns().len() { names } else { Vec::new() }
     }
 
     /// What should be known before anything is learnt from the columns.
-    pub(crate) fn remarks(&self, kernel: Option<&Kernel>, inputs: &Inputs) -> Vec<String> {
-        let mut remarks = self.tables.warnings();
-        let identifiers = self.identifiers(kernel);
-        if !identifiers.is_empty() {
-            let names = said(
-                &identifiers,
-                "looks like an identifier and is left out",
-                "look like identifiers and are left out",
-            );
-            remarks.push(format!("{names} (make it a category to learn from it)"));
+    pub(crate) fn remarks(
+        &self,
+        kernel: Option<&Kernel>,
+        inputs: &Inputs,
+        profile: &TableProfile,
+        target: &str,
+        beside: Beside<'_>,
+    ) -> Vec<String> {
+        let mut remarks: Vec<Remark> = self.tables.warnings().into_iter().map(Remark::Other).collect();
+        let columns = self.identifiers(kernel);
+        if !columns.is_empty() {
+            remarks.push(Remark::Identifier { columns });
         }
-        if !inputs.constant.is_empty() {
-            let (one, many) = ("does not vary and is left out", "do not vary and are left out");
-            remarks.push(said(&inputs.constant, one, many));
+        let is_left_out = |name: &str| inputs.columns.inputs().iter().all(|input| input.name != name);
+        remarks.extend(Remark::of_columns(self.tables(), &is_left_out, self.unit));
+        let rows = beside.missing();
+        if rows > 0 {
+            remarks.push(Remark::NoTarget { target: target.to_owned(), rows });
         }
-        let is_used = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
-        let profile = self.profile(None);
-        for ((j, info), profile) in profile.columns().iter().enumerate().zip(profile.profiles()) {
-            if !is_used(&info.name) {
-                continue;
-            }
-            if let ColumnProfile::Number(number) = profile
-                && number.infinite > 0
-            {
-                remarks.push(format!(
-                    "column \"{}\": {} infinite, taken as the smallest or the largest number",
-                    info.name,
-                    cells(number.infinite)
-                ));
-            }
-            if let Some(found) = self.tables.inferred(j)
-                && let Some((row, cell)) = &found.first
-            {
-                let count = cells(found.unreadable);
-                remarks.push(unreadable(info, &count, *row, cell));
-            }
-        }
-        remarks
+        remarks.extend(Remark::of_inputs(inputs, profile));
+        remarks.extend(Remark::of_outliers(profile, &|name| !is_left_out(name)));
+        remarks.iter().map(remark::of_frame).collect()
     }
 
-    /// What should be known of cells that a model cannot read.
-    fn unread(&self, engine: &Engine) -> Result<Vec<String>> {
-        let found = self.tables.open(engine)?.unreadable();
-        let remark = |found: &bochner::table::Unreadable| {
-            unreadable(&self.tables.columns()[found.column], &cells(found.count), found.line, &found.example)
-        };
-        Ok(found.iter().map(remark).collect())
+    /// Shows the blocks; says which cells could not be read.
+    fn each_table(&self, engine: &Engine, mut see: impl FnMut(&Table) -> Result<()>) -> Result<()> {
+        let mut reader = self.tables.open(engine)?;
+        while let Some(table) = reader.next(BLOCK)? {
+            see(&table)?;
+        }
+        let remarks = Remark::of_cells(&reader.unreadable(), self.tables.columns(), self.unit);
+        remarks.iter().try_for_each(|remark| engine.tell(&Event::Warning { text: &remark.to_string() }))
     }
 
     /// Shows the encoded rows, block by block, and the number of the first row of each.
@@ -316,29 +378,29 @@ impl Frame {
         mut see: impl FnMut(&OwnedRows<f64>, usize) -> Result<()>,
     ) -> Result<()> {
         let positions = columns.positions(self.tables.columns())?;
-        self.tables.blocks().iter().try_for_each(|block| {
+        self.each_table(engine, |block| {
             see(&rows_of(engine, block, columns, &positions)?, block.first_row as usize)
         })
     }
 
-    /// What is made of each block, one below the other. Says which cells could not be read.
+    /// What is made of each block, one below the other.
     pub(crate) fn stacked(
         &self,
         engine: &Engine,
         block: impl Fn(&Table, &[ColumnInfo]) -> Result<Matrix<f64>>,
     ) -> Result<Matrix<f64>> {
-        self.unread(engine)?.iter().try_for_each(|text| engine.tell(&Event::Warning { text }))?;
-        let (mut entries, mut columns) = (Vec::new(), 0);
-        for table in self.tables.blocks() {
+        let (mut entries, mut rows, mut columns) = (Vec::new(), 0, 0);
+        self.each_table(engine, |table| {
             let found = block(table, self.tables.columns())?;
-            columns = found.columns();
+            (rows, columns) = (rows + found.rows(), found.columns());
             entries.extend_from_slice(found.as_slice());
-        }
-        Matrix::new(self.tables.rows(), columns, entries)
+            Ok(())
+        })?;
+        Matrix::new(rows, columns, entries)
     }
 
     fn spread(&self, engine: &Engine, weights: Option<&[f64]>) -> Result<f64> {
-        let columns = self.all()?.fit(engine, &self.tables)?;
+        let columns = self.all(engine)?.fit(engine, self.tables())?;
         let mut moments = Moments::zero(columns.count());
         self.each_block(engine, &columns, |rows, first| {
             let weight = |i: usize| weights.map_or(1.0, |weights| weights[first + i]);
@@ -355,7 +417,7 @@ impl Frame {
 
 /// Columns of numbers; infinity is refused in an array, which has no room for remarks.
 fn of_array<T: Scalar>(columns: Vec<ColumnInfo>, rows: &Rows<'_, T>, is_frame: bool) -> Result<MemoryTables> {
-    let mut tables = MemoryTables::new(columns, [])?;
+    let mut tables = MemoryTables::new(columns, Vec::new())?;
     for start in (0..rows.count()).step_by(BLOCK) {
         let block = rows.slice(start..rows.count().min(start + BLOCK));
         let mut cells = vec![Vec::with_capacity(block.count()); block.columns()];
@@ -379,31 +441,4 @@ fn of_array<T: Scalar>(columns: Vec<ColumnInfo>, rows: &Rows<'_, T>, is_frame: b
         tables.push(Table { rows: block.count(), columns, first_row: start as u64 })?;
     }
     Ok(tables)
-}
-
-/// `column a does …`, `columns a, b do …`; of many names the first.
-fn said(names: &[String], one: &str, many: &str) -> String {
-    const MOST: usize = 4;
-    let some = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len() {
-        1 => format!("column {some} {one}"),
-        2..=MOST => format!("columns {some} {many}"),
-        all => format!("columns {some} and {} more {many}", all - MOST),
-    }
-}
-
-fn cells(count: u64) -> String {
-    if count == 1 { "1 cell is".to_owned() } else { format!("{count} cells are") }
-}
-
-fn unreadable(info: &ColumnInfo, count: &str, row: u64, cell: &str) -> String {
-    let what = match info.kind {
-        ColumnKind::Number => "a number",
-        ColumnKind::Boolean => "true or false",
-        ColumnKind::Category => "a category",
-        ColumnKind::Date => "a date",
-        ColumnKind::Text => "a text",
-        ColumnKind::Sparse { .. } => "sparse",
-    };
-    format!("column \"{}\": {count} not {what} (first: row {row}, {cell:?}); taken as missing", info.name)
 }

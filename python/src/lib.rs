@@ -11,8 +11,10 @@ mod job;
 mod kernel;
 mod map;
 mod model;
+mod remark;
 mod rows;
 mod sequence;
+mod settings;
 mod stream;
 
 use pyo3::prelude::*;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::to_python;
-use crate::frame::{Frame, Given, Held};
+use crate::frame::{Beside, Frame, Given, Lent};
 use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::model::{Learnt, method_from_json, reads_tables, table_rows};
@@ -45,7 +45,7 @@ impl Map {
         threads: usize,
         columns: Option<Vec<String>>,
     ) -> PyResult<Map> {
-        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, None, seed)?;
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, Beside::default(), seed)?;
         let spec = spec(kernel, method, features, seed)?;
         let fitted = Job::new(threads, 0).run(py, |engine| {
             fitted(engine, learnt, |source| {
@@ -73,7 +73,7 @@ impl Map {
         most: usize,
         columns: Option<Vec<String>>,
     ) -> PyResult<(Map, Rounds)> {
-        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, None, seed)?;
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, Beside::default(), seed)?;
         let spec = spec(kernel, method, features, seed)?;
         let (model, rounds) = Job::new(threads, 0).run(py, |engine| {
             fitted(engine, learnt, |source| {
@@ -115,10 +115,10 @@ impl Map {
         rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match rows.held()? {
-            Held::Frame(frame) => Ok(self.frame_features(py, frame, threads)?.into_any()),
-            Held::Rows(AnyRows::F32(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
-            Held::Rows(AnyRows::F64(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
+        match rows.lent()? {
+            Lent::Frame(frame) => Ok(self.frame_features(py, frame, threads)?.into_any()),
+            Lent::Rows(AnyRows::F32(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
+            Lent::Rows(AnyRows::F64(rows)) => Ok(self.features(py, &rows, threads)?.into_any()),
         }
     }
 
@@ -129,16 +129,23 @@ impl Map {
         rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        match rows.held()? {
-            Held::Frame(frame) => self.sparse_frame_features(py, frame, threads),
-            Held::Rows(AnyRows::F32(rows)) => self.sparse_features(py, &rows, threads),
-            Held::Rows(AnyRows::F64(rows)) => self.sparse_features(py, &rows, threads),
+        match rows.lent()? {
+            Lent::Frame(frame) => self.sparse_frame_features(py, frame, threads),
+            Lent::Rows(AnyRows::F32(rows)) => self.sparse_features(py, &rows, threads),
+            Lent::Rows(AnyRows::F64(rows)) => self.sparse_features(py, &rows, threads),
         }
     }
 
     /// What is given, as the map reads it: the columns that it was fitted to, wherever they stand.
-    fn frame(&self, py: Python<'_>, frame: &Bound<'_, PyAny>, threads: usize) -> PyResult<Frame> {
-        Frame::read_for(py, frame, self.columns(), threads)
+    #[pyo3(signature = (frame, threads, most=None))]
+    fn frame(
+        &self,
+        py: Python<'_>,
+        frame: &Bound<'_, PyAny>,
+        threads: usize,
+        most: Option<u64>,
+    ) -> PyResult<Frame> {
+        Frame::read_for(py, frame, self.columns(), threads, most)
     }
 
     /// Whether rows are read as tables: by the names of their columns, in which cells may be missing.
@@ -251,7 +258,7 @@ impl Map {
         frame: &Frame,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (count, features) = (frame.tables().rows(), self.output_dim());
+        let (count, features) = (frame.rows().unwrap_or(0), self.output_dim());
         let job = Job::for_rows(threads, count);
         let size = (count as u64).saturating_mul((features * size_of::<f64>()) as u64);
         job.engine()
@@ -279,7 +286,7 @@ impl Map {
         frame: &Frame,
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let job = Job::for_rows(threads, frame.tables().rows());
+        let job = Job::for_rows(threads, frame.rows().unwrap_or(0));
         let features = job.run(py, |engine| {
             let mut features = Csr::<f64>::empty(self.output_dim());
             frame.each_block(engine, self.columns(), |rows, _| {

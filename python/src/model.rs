@@ -2,29 +2,32 @@
 
 use std::path::PathBuf;
 
-use bochner::encode::{Columns, Encoding, Form, Input, Inputs, Metric, NumberEncoding, TableRows};
+use bochner::encode::{
+    Columns, Encoding, Form, Input, Inputs, Metric, NumberEncoding, Precision, TableRows, Task,
+};
 use bochner::json::Json;
 use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
+use bochner::table::ColumnKind;
 use bochner::{
     AnyRows, Arrays, Auto, Certificate, Csr, Engine, Event, ExactRidge, ExactSvm, Head, Kernel, KernelChoice,
     LabelKind, Labels, Lambda, Matrix, Method, Model as Inner, OwnedRows, Rows, Scalar, Shape, Source,
-    Target, Uncertainty,
+    Target,
 };
-use numpy::{
-    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use bochner_cli::{FileFit, Stopped, open_for};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::error::to_python;
-use crate::frame::{Frame, Given, Held};
+use crate::error::{to_python, to_python_as};
+use crate::frame::{Beside, Frame, Given, Lent};
 use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::map::csr_parts;
 use crate::rows::{array, view};
+use crate::settings::Settings;
 
 /// Objective, bound or none, steps, why no more, σ or none.
 type Minimised = (f64, Option<f64>, usize, &'static str, Option<f64>);
@@ -46,14 +49,10 @@ pub(crate) struct Model {
 impl Model {
     /// Fits to rows and targets; what is not given is chosen from the data.
     ///
-    /// `labels` makes it a classification, `targets` then being positions in them. `kernel` is a text with a width, or
-    /// "gaussian", "laplace" or "exponential" for a width by cross-validation, "auto" for the best of them; `regularization` is λ, or none for one by
-    /// cross-validation; `start` is a model to go on from.
+    /// `labels` makes it a classification, `targets` then being positions in them, NaN for none; `start` is a model to go on from.
     #[staticmethod]
     #[pyo3(signature = (
-        rows, targets, weights=None, labels=None, *, kernel, method=None, features=None, loss="ridge", seed=0, regularization=None,
-        folds=5, standardize=true, tolerance=None, budget=None, solver="auto", metric="auto", start=None, deviation=false, held_out=None, calibrate=false,
-        columns=None, target="", threads=0, verbose=0
+        rows, targets, weights, labels, *, settings, start=None, columns=None, target="", threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -61,45 +60,19 @@ impl Model {
         targets: PyReadonlyArray2<'_, f64>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         labels: Option<(String, Vec<String>)>,
-        kernel: &str,
-        method: Option<&str>,
-        features: Option<usize>,
-        loss: &str,
-        seed: u64,
-        regularization: Option<f64>,
-        folds: usize,
-        standardize: bool,
-        tolerance: Option<f64>,
-        budget: Option<f64>,
-        solver: &str,
-        metric: &str,
+        settings: Settings,
         start: Option<PyRef<'_, Model>>,
-        deviation: bool,
-        held_out: Option<f64>,
-        calibrate: bool,
         columns: Option<Vec<String>>,
         target: &str,
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
         let start = start.map(|model| model.inner.clone());
-        let auto = Auto {
-            kernel: kernel.parse().map_err(to_python)?,
-            method: method.map(method_from_json).transpose()?,
-            features,
-            loss: loss.parse().map_err(to_python)?,
-            seed,
-            lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
-            precision: None,
-            standardise: standardize,
-            tolerance,
-            budget,
-            uncertainty: Uncertainty { deviation, held_out, calibrated: calibrate },
-            solver: solver.parse().map_err(to_python)?,
-            metric: metric.parse().map_err(to_python)?,
-        };
+        let auto = settings.auto()?;
         let given = if let KernelChoice::Given(kernel) = &auto.kernel { Some(kernel) } else { None };
-        let learnt = Learnt::of(py, &rows, columns, given, weights.as_ref(), seed)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: true };
+        let learnt = Learnt::of(py, &rows, columns, given, target, beside, auto.seed)?;
         let bound = match &learnt {
             Learnt::Array { names: None, .. } => auto.clone(),
             Learnt::Array { names: Some(names), .. } => auto.bind(names).map_err(to_python)?,
@@ -109,20 +82,58 @@ impl Model {
                 ..auto.clone()
             },
         };
-        let is_table = matches!(learnt, Learnt::Table { .. });
         let job = Job::new(threads, verbose);
-        learn(py, learnt, &targets, weights.as_ref(), labels, target, job, |engine, source| {
-            let model = bound.fit_from(engine, source, start.as_ref())?;
-            Ok(if is_table { model.planned_as(&auto.kernel) } else { model })
+        learn(py, learnt, beside, labels, target, job, |engine, rows| match rows {
+            Placed::Array(source) => bound.fit_from(engine, source, start.as_ref()),
+            Placed::Table(rows) => {
+                Ok(bound.fit_table_from(engine, rows, start.as_ref())?.planned_as(&auto.kernel))
+            }
         })
+    }
+
+    /// Fits to files, as the command line does; `kinds` say what columns hold.
+    #[staticmethod]
+    #[pyo3(signature = (
+        paths, target, *, settings, is_classification, ignore, kinds, weight, group, threads=0, verbose=0
+    ))]
+    fn fit_files(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        target: String,
+        settings: Settings,
+        is_classification: bool,
+        ignore: Vec<String>,
+        kinds: Vec<(String, String)>,
+        weight: Option<String>,
+        group: Option<String>,
+        threads: usize,
+        verbose: u8,
+    ) -> PyResult<Model> {
+        let kind = |(name, kind): (String, String)| Ok((name, column_kind(&kind)?));
+        let fit = FileFit {
+            paths,
+            target,
+            ignored: ignore,
+            kinds: kinds.into_iter().map(kind).collect::<PyResult<_>>()?,
+            weight,
+            group,
+            auto: Auto { precision: Some(Precision::default()), ..settings.auto()? },
+            task: if is_classification { Task::Classification } else { Task::Regression },
+            say: crate::remark::of_files,
+        };
+        let fitted = Job::new(threads, verbose).run(py, |engine| Ok(fit.fit(engine)))?;
+        Ok(Model { inner: fitted.map_err(stopped)? })
+    }
+
+    /// Files as a model reads them: the columns that it was fitted to, wherever they stand.
+    fn files(&self, py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Frame> {
+        let opened = Job::new(threads, 0).run(py, |_| Ok(open_for(&self.inner, &paths)))?;
+        opened.map(Frame::of_files).map_err(stopped)
     }
 
     /// What a fit to rows of some shape will take on this machine, as JSON and as a table.
     #[staticmethod]
-    #[pyo3(signature = (
-        *, rows, columns, entries, scalar_bytes, outputs, kernel, method=None, features=None, loss="ridge", regularization=None, folds=5,
-        standardize=true, budget=None, solver="auto", metric="auto", deviation=false, threads=0
-    ))]
+    #[pyo3(signature = (*, rows, columns, entries, scalar_bytes, outputs, settings, threads=0))]
     fn forecast(
         py: Python<'_>,
         rows: u64,
@@ -130,32 +141,10 @@ impl Model {
         entries: Option<u64>,
         scalar_bytes: usize,
         outputs: usize,
-        kernel: &str,
-        method: Option<&str>,
-        features: Option<usize>,
-        loss: &str,
-        regularization: Option<f64>,
-        folds: usize,
-        standardize: bool,
-        budget: Option<f64>,
-        solver: &str,
-        metric: &str,
-        deviation: bool,
+        settings: Settings,
         threads: usize,
     ) -> PyResult<(String, String)> {
-        let auto = Auto {
-            kernel: kernel.parse().map_err(to_python)?,
-            method: method.map(method_from_json).transpose()?,
-            features,
-            loss: loss.parse().map_err(to_python)?,
-            lambda: regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
-            standardise: standardize,
-            budget,
-            solver: solver.parse().map_err(to_python)?,
-            metric: metric.parse().map_err(to_python)?,
-            uncertainty: Uncertainty { deviation, ..Uncertainty::default() },
-            ..Auto::default()
-        };
+        let auto = settings.auto()?;
         let target = Target::Numbers { outputs };
         let shape = Shape { rows, inputs: columns, entries, scalar_bytes, target };
         let outlook = Job::new(threads, 0).run(py, |engine| {
@@ -189,12 +178,12 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, weights.as_ref(), 0)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: false };
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, beside, 0)?;
         let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
         let job = Job::new(threads, verbose);
-        learn(py, learnt, &targets, weights.as_ref(), Some(labels), target, job, |engine, source| {
-            svm.fit(engine, source)
-        })
+        learn(py, learnt, beside, Some(labels), target, job, |engine, rows| svm.fit(engine, rows.source()))
     }
 
     /// Fits kernel ridge regression with the exact kernel; `regularization` is λ, or none for one by cross-validation.
@@ -216,13 +205,13 @@ impl Model {
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, weights.as_ref(), 0)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: false };
+        let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, beside, 0)?;
         let lambda = regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value });
         let ridge = ExactRidge { kernel, lambda, intercept };
         let job = Job::new(threads, verbose);
-        learn(py, learnt, &targets, weights.as_ref(), None, target, job, |engine, source| {
-            ridge.fit(engine, source)
-        })
+        learn(py, learnt, beside, None, target, job, |engine, rows| ridge.fit(engine, rows.source()))
     }
 
     /// "largest" or "votes"; none but for classes.
@@ -281,10 +270,10 @@ impl Model {
 
     /// Rows as the kernel compares them, in their own precision: an array, or row ends, columns and values where zeros are not stored.
     fn encode<'py>(&self, py: Python<'py>, rows: Given<'py>, threads: usize) -> PyResult<Bound<'py, PyAny>> {
-        match rows.held()? {
-            Held::Frame(frame) => self.encoded_frame(py, frame, threads),
-            Held::Rows(AnyRows::F32(rows)) => self.encoded(py, &rows, threads),
-            Held::Rows(AnyRows::F64(rows)) => self.encoded(py, &rows, threads),
+        match rows.lent()? {
+            Lent::Frame(frame) => self.encoded_frame(py, frame, threads),
+            Lent::Rows(AnyRows::F32(rows)) => self.encoded(py, &rows, threads),
+            Lent::Rows(AnyRows::F64(rows)) => self.encoded(py, &rows, threads),
         }
     }
 
@@ -296,8 +285,15 @@ impl Model {
     }
 
     /// What is given, as a model reads it: the columns that it was fitted to, wherever they stand.
-    fn frame(&self, py: Python<'_>, frame: &Bound<'_, PyAny>, threads: usize) -> PyResult<Frame> {
-        Frame::read_for(py, frame, self.inner.encoder().columns(), threads)
+    #[pyo3(signature = (frame, threads, most=None))]
+    fn frame(
+        &self,
+        py: Python<'_>,
+        frame: &Bound<'_, PyAny>,
+        threads: usize,
+        most: Option<u64>,
+    ) -> PyResult<Frame> {
+        Frame::read_for(py, frame, self.inner.encoder().columns(), threads, most)
     }
 
     /// Whether rows are read as tables: by the names of their columns, in which cells may be missing.
@@ -311,6 +307,13 @@ impl Model {
     fn means(&self) -> Option<Vec<f64>> {
         let shift = self.inner.encoder().scaling()?.shift();
         (shift.len() == self.inner.encoder().columns().count()).then(|| shift.to_vec())
+    }
+
+    /// Names of the encoded columns, but for those that a metric adds.
+    #[getter]
+    fn encoded_names(&self) -> Vec<String> {
+        let columns = self.inner.encoder().columns();
+        (0..columns.count()).map(|j| columns.column_name(j)).collect()
     }
 
     /// Columns of encoded rows: those, and what a metric adds.
@@ -485,13 +488,13 @@ impl Model {
         rows: Given<'py>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = rows.held()?;
+        let rows = rows.lent()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            Held::Frame(frame) => {
+            Lent::Frame(frame) => {
                 frame.stacked(engine, |block, infos| self.inner.deviation_table(engine, block, infos))
             }
-            Held::Rows(AnyRows::F32(rows)) => self.inner.deviation(engine, rows),
-            Held::Rows(AnyRows::F64(rows)) => self.inner.deviation(engine, rows),
+            Lent::Rows(AnyRows::F32(rows)) => self.inner.deviation(engine, rows),
+            Lent::Rows(AnyRows::F64(rows)) => self.inner.deviation(engine, rows),
         })?;
         array(py, found)
     }
@@ -504,9 +507,9 @@ impl Model {
         coverage: f64,
         threads: usize,
     ) -> PyResult<Ends<'py>> {
-        let rows = rows.held()?;
+        let rows = rows.lent()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            Held::Frame(frame) => {
+            Lent::Frame(frame) => {
                 // Of one pass: where they begin, and beside that where they end.
                 let ends = frame.stacked(engine, |block, infos| {
                     let found = self.inner.intervals_table(engine, block, infos, coverage)?;
@@ -519,10 +522,10 @@ impl Model {
                 let part = |from: usize| Matrix::from_fn(ends.rows(), outputs, |i, o| ends.row(i)[from + o]);
                 Ok((part(0), part(outputs)))
             }
-            Held::Rows(AnyRows::F32(rows)) => {
+            Lent::Rows(AnyRows::F32(rows)) => {
                 self.inner.intervals(engine, rows, coverage).map(|found| (found.lower, found.upper))
             }
-            Held::Rows(AnyRows::F64(rows)) => {
+            Lent::Rows(AnyRows::F64(rows)) => {
                 self.inner.intervals(engine, rows, coverage).map(|found| (found.lower, found.upper))
             }
         })?;
@@ -671,11 +674,12 @@ impl Model {
         frame: &Frame,
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rows = frame.tables().rows();
         let width = self.inner.encoder().width();
-        let encoded = Job::for_rows(threads, rows).run(py, |engine| {
-            let (mut dense, mut sparse) = (Vec::new(), Csr::empty(width));
+        let job = Job::for_rows(threads, Lent::Frame(frame).count());
+        let encoded = job.run(py, |engine| {
+            let (mut dense, mut sparse, mut count) = (Vec::new(), Csr::empty(width), 0);
             frame.each_block(engine, self.inner.encoder().columns(), |rows, _| {
+                count += rows.view().count();
                 match self.inner.encode(engine, &rows.view())? {
                     OwnedRows::Dense(rows) => dense.extend_from_slice(rows.as_slice()),
                     OwnedRows::Sparse(rows) => sparse.append(&rows),
@@ -686,20 +690,20 @@ impl Model {
             Ok(if is_sparse {
                 OwnedRows::Sparse(sparse)
             } else {
-                OwnedRows::Dense(Matrix::new(rows, width, dense)?)
+                OwnedRows::Dense(Matrix::new(count, width, dense)?)
             })
         })?;
         owned(py, encoded)
     }
 
     fn outputs(&self, py: Python<'_>, rows: &Given<'_>, threads: usize) -> PyResult<Matrix<f64>> {
-        let rows = rows.held()?;
+        let rows = rows.lent()?;
         Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
-            Held::Frame(frame) => {
+            Lent::Frame(frame) => {
                 frame.stacked(engine, |block, infos| self.inner.decide_table(engine, block, infos))
             }
-            Held::Rows(AnyRows::F32(rows)) => self.inner.decide(engine, rows),
-            Held::Rows(AnyRows::F64(rows)) => self.inner.decide(engine, rows),
+            Lent::Rows(AnyRows::F32(rows)) => self.inner.decide(engine, rows),
+            Lent::Rows(AnyRows::F64(rows)) => self.inner.decide(engine, rows),
         })
     }
 }
@@ -762,17 +766,18 @@ impl<'a> Learnt<'a> {
         rows: &'a Given<'_>,
         names: Option<Vec<String>>,
         kernel: Option<&Kernel>,
-        weights: Option<&PyReadonlyArray1<'_, f64>>,
+        target: &str,
+        beside: Beside<'_>,
         seed: u64,
     ) -> PyResult<Learnt<'a>> {
-        let frame = match rows.held()? {
-            Held::Frame(frame) => frame,
-            Held::Rows(rows) => return Ok(Learnt::Array { rows, names }),
+        let frame = match rows.lent()? {
+            Lent::Frame(frame) => frame,
+            Lent::Rows(rows) => return Ok(Learnt::Array { rows, names }),
         };
-        let weights = weights.map(|weights| weights.as_slice()).transpose()?;
-        py.detach(|| {
-            let inputs = frame.inputs(kernel, weights, seed).map_err(to_python)?;
-            let remarks = frame.remarks(kernel, &inputs);
+        Job::new(0, 0).run(py, |engine| {
+            let profile = frame.profile(engine, beside)?;
+            let inputs = frame.inputs(kernel, &profile, seed)?;
+            let remarks = frame.remarks(kernel, &inputs, &profile, target, beside);
             Ok(Learnt::Table { frame, inputs, remarks })
         })
     }
@@ -783,15 +788,15 @@ impl<'a> Learnt<'a> {
         rows: &'a Given<'_>,
         names: Option<Vec<String>>,
         kernel: &str,
-        weights: Option<&PyReadonlyArray1<'_, f64>>,
+        beside: Beside<'_>,
         seed: u64,
     ) -> PyResult<(Kernel, Learnt<'a>)> {
         if let Given::Rows(_) = rows {
             let kernel = kernel_of(kernel, names.as_deref())?;
-            return Ok((kernel, Learnt::of(py, rows, names, None, weights, seed)?));
+            return Ok((kernel, Learnt::of(py, rows, names, None, "", beside, seed)?));
         }
         let kernel = kernel_of(kernel, None)?;
-        let learnt = Learnt::of(py, rows, names, Some(&kernel), weights, seed)?;
+        let learnt = Learnt::of(py, rows, names, Some(&kernel), "", beside, seed)?;
         let placed = learnt.kernel().cloned().unwrap_or(kernel);
         Ok((placed, learnt))
     }
@@ -814,31 +819,50 @@ pub(crate) fn table_rows<'a>(
     Ok((TableRows::without_target(engine, frame.tables(), columns.clone())?, columns))
 }
 
+/// Rows with targets, where they are.
+enum Placed<'a> {
+    Array(&'a dyn Source),
+    Table(&'a TableRows<'a>),
+}
+
+impl<'a> Placed<'a> {
+    /// As whoever needs no more than rows sees them.
+    fn source(&self) -> &'a dyn Source {
+        match *self {
+            Placed::Array(source) => source,
+            Placed::Table(rows) => rows,
+        }
+    }
+}
+
 /// Fits a learner to arrays or a table of Python's and gives the columns their names.
 fn learn(
     py: Python<'_>,
     learnt: Learnt<'_>,
-    targets: &PyReadonlyArray2<'_, f64>,
-    weights: Option<&PyReadonlyArray1<'_, f64>>,
+    beside: Beside<'_>,
     labels: Option<(String, Vec<String>)>,
     target: &str,
     job: Job,
-    fit: impl FnOnce(&Engine, &dyn Source) -> bochner::Result<Inner> + Send,
+    fit: impl FnOnce(&Engine, Placed<'_>) -> bochner::Result<Inner> + Send,
 ) -> PyResult<Model> {
+    let Beside { weights, targets: Some(targets), .. } = beside else {
+        return Err(PyValueError::new_err("expected targets"));
+    };
     let meaning = match labels {
         Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
-        None => Target::Numbers { outputs: targets.shape()[1] },
+        None => Target::Numbers { outputs: targets.columns() },
     };
-    let weights = weights.map(|weights| weights.as_slice()).transpose()?;
-    let targets = view(targets)?;
     let fitted = move |engine: &Engine| match learnt {
         Learnt::Table { frame, inputs, remarks } => {
             let (rows, columns) = table_rows(engine, frame, inputs, &remarks)?;
-            let model = fit(engine, &rows.beside(targets, weights, meaning)?);
-            model.map_err(|error| columns.in_words(error))?.with_names(columns, target)
+            let rows = rows.beside(target, targets, weights, meaning)?;
+            let model = fit(engine, Placed::Table(&rows)).map_err(|error| columns.in_words(error))?;
+            // A fit to a table has named its columns.
+            let is_named = matches!(model.encoder().columns(), Columns::Named { .. });
+            if is_named { Ok(model) } else { model.with_names(columns, target) }
         }
         Learnt::Array { rows, names } => {
-            let model = fit(engine, &Arrays::new(rows, targets, weights, meaning)?)?;
+            let model = fit(engine, Placed::Array(&Arrays::new(rows, targets, weights, meaning)?))?;
             match names {
                 Some(names) => model.with_names(Columns::numbers(names), target),
                 None => Ok(model),
@@ -846,6 +870,26 @@ fn learn(
         }
     };
     Ok(Model { inner: job.run(py, fitted)? })
+}
+
+/// The exception that users expect.
+fn stopped(stopped: Stopped) -> PyErr {
+    let Stopped { text, error } = stopped;
+    error.map_or_else(|| PyValueError::new_err(text.clone()), |error| to_python_as(error, text.clone()))
+}
+
+fn column_kind(name: &str) -> PyResult<ColumnKind> {
+    Ok(match name {
+        "number" => ColumnKind::Number,
+        "boolean" => ColumnKind::Boolean,
+        "category" => ColumnKind::Category,
+        "date" => ColumnKind::Date,
+        "text" => ColumnKind::Text,
+        other => {
+            let expected = "expected a kind of column: number, boolean, category, date or text";
+            return Err(PyValueError::new_err(format!("{expected}, found {other}")));
+        }
+    })
 }
 
 fn label_kind(name: &str) -> PyResult<LabelKind> {

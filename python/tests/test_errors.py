@@ -26,7 +26,8 @@ def data(rng):
 def test_numbers_that_are_not_finite(estimator, data, bad):
     X, y = data
     X[4, 1] = bad
-    for rows in [X, sp.csr_array(X), X.astype(np.float32)]:
+    # NaN is a missing cell, but for sparse rows, where all that is missing is zero.
+    for rows in [sp.csr_array(X)] if np.isnan(bad) else [X, sp.csr_array(X), X.astype(np.float32)]:
         with pytest.raises(ValueError, match="expected a finite number, found .* at row 4, column 1"):
             estimator.fit(rows, y)
 
@@ -35,7 +36,7 @@ def test_the_library_names_row_and_column(data):
     X, _ = data
     X[4, 1] = np.nan
     with pytest.raises(ValueError, match="expected a finite number, found NaN at row 4, column 1 of the rows"):
-        _core.Model.fit(X, np.zeros((20, 1)), kernel="gaussian")
+        _core.Model.fit(X, np.zeros((20, 1)), None, None, settings=KernelRegressor("gaussian")._settings())
     features = _core.Map.fit(np.ones((5, 3)), kernel="linear", method='{"kind": "exact"}', features=3, seed=0, threads=1)
     with pytest.raises(ValueError, match="row 4, column 1"):
         features.transform(X, 1)
@@ -191,7 +192,7 @@ def test_a_fit_that_fails_leaves_the_fit_before_it(data):
     np.testing.assert_array_equal(classifier.predict(X), before)
     regressor = KernelRegressor(n_components=8, regularization=1e-3).fit(X, y)
     with pytest.raises(ValueError, match="finite"):
-        regressor.fit(np.where(X == X[0, 0], np.nan, X)[:, :2], np.column_stack([y, y]))
+        regressor.fit(np.where(X == X[0, 0], np.inf, X)[:, :2], np.column_stack([y, y]))
     assert regressor.predict(X).shape == y.shape
     features = FourierFeatures(n_components=8).fit(X)
     with pytest.raises(ValueError, match="finite"):

@@ -269,7 +269,7 @@ def test_weights_are_routed():
 @pytest.mark.parametrize("kernel", ["spectrum(k=3)[dna]", "gaussian(sigma=1)[x] + 2 * words (from=1,to=2)[t]", "words[t]"])
 def test_kernels_of_texts_are_no_kernels_of_numbers(make, kernel):
     for rows in ([["ACGT"], ["AC"]], [[1.0], [2.0]]):
-        with pytest.raises(ValueError, match="expected a kernel of numbers, found .*, which is one of texts: put SequenceFeatures"):
+        with pytest.raises(ValueError, match="expected a kernel of numbers, found .*, which is one of texts: give a DataFrame with the columns it names, or put SequenceFeatures"):
             make(kernel).fit(rows, [0, 1])
 
 
