@@ -14,13 +14,17 @@
 //! not in a file.
 //!
 //! ```
-//! let csv = "size,rooms,price\n120,4,350\n80,3,199.5\n";
-//! let source = bochner_io::from_bytes("houses.csv", csv, &bochner_io::Options::default())?;
-//! let table = source.open()?.next(100)?.ok_or("no rows")?;
-//! assert_eq!(table.columns[2], bochner::table::Column::Number(vec![350.0, 199.5]));
+//! use bochner::table::Column;
+//! use bochner_io::Options;
 //!
-//! let broken = bochner_io::from_bytes("houses.csv", csv.replace("80", "eighty"), &Default::default())?;
-//! let error = broken.open()?.next(100).unwrap_err();
+//! let (engine, csv) = (bochner::Engine::default(), "size,rooms,price\n120,4,350\n80,3,199.5\n");
+//! let source = bochner_io::from_bytes("houses.csv", csv, &Options::default())?;
+//! let table = source.open(&engine)?.next(100)?.ok_or("no rows")?;
+//! assert_eq!(table.columns[2], Column::Number(vec![350.0, 199.5]));
+//!
+//! let strict = Options { infer: false, strict: true, ..Options::default() };
+//! let broken = bochner_io::from_bytes("houses.csv", csv.replace("80", "eighty"), &strict)?;
+//! let error = broken.open(&engine)?.next(100).unwrap_err();
 //! assert_eq!(error.to_string(), r#"houses.csv:3:1: expected a number, found "eighty" (column "size")"#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
