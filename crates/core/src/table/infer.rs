@@ -116,8 +116,8 @@ pub struct KindScan {
     characters: u64,
     words: u64,
     distinct: Distinct,
-    /// The first cells with their lines that are no numbers, no dates, no booleans.
-    others: [Option<(u64, String)>; 3],
+    /// The first cells, with their lines, that cannot be read: as numbers and dates in each way, as booleans.
+    others: [Option<(u64, String)>; 5],
     /// The smallest and the largest of the cells of digits alone.
     range: Option<[f64; 2]>,
     /// Whole numbers beyond 2⁵³.
@@ -140,6 +140,11 @@ impl Numbers {
         self.plain + self.percent + self.currency
     }
 
+    /// Whether all of n cells are numbers with the same sign, or with none.
+    fn has_one_sign(self, n: u64) -> bool {
+        [self.plain, self.percent, self.currency].contains(&n)
+    }
+
     fn add(&mut self, sign: Sign) {
         match sign {
             Sign::None => self.plain += 1,
@@ -149,9 +154,10 @@ impl Numbers {
     }
 }
 
+/// Places in `others`: of numbers with a decimal point, dates with the month first, booleans. The other way of writing follows.
 const NUMBER: usize = 0;
-const DATE: usize = 1;
-const BOOLEAN: usize = 2;
+const DATE: usize = 2;
+const BOOLEAN: usize = 4;
 
 /// Words between spaces.
 fn words(cell: &str) -> u64 {
@@ -193,7 +199,11 @@ impl KindScan {
     /// What [`KindScan::absorb_other`] would do with the commonest numbers, without asking whether they are anything else.
     fn absorb_decimal(&mut self, decimal: &Decimal, cell: &str, line: u64) {
         self.numbers[0].plain += 1;
-        self.numbers[1].plain += u64::from(decimal.has_groups());
+        if decimal.has_groups() {
+            self.numbers[1].plain += 1;
+        } else {
+            self.other(NUMBER + 1, cell, line);
+        }
         if decimal.fraction.is_none() {
             if decimal.whole >= BEYOND {
                 let size = cell.trim_start_matches('-').parse::<u64>();
@@ -207,8 +217,7 @@ impl KindScan {
                 value.into_iter().for_each(|value: f64| self.extend([value; 2]));
             }
         }
-        self.other(BOOLEAN, cell, line);
-        self.other(DATE, cell, line);
+        [BOOLEAN, DATE, DATE + 1].into_iter().for_each(|at| self.other(at, cell, line));
         self.characters += cell.len() as u64;
         self.words += 1;
     }
@@ -229,8 +238,10 @@ impl KindScan {
         if let Some((_, sign)) = comma {
             self.numbers[1].add(sign);
         }
-        if point.is_none() && comma.is_none() {
-            self.other(NUMBER, cell, line);
+        for (way, found) in [point, comma].into_iter().enumerate() {
+            if found.is_none() {
+                self.other(NUMBER + way, cell, line);
+            }
         }
         let is_boolean = point.is_none() && boolean(cell).is_some();
         self.booleans += u64::from(is_boolean);
@@ -239,9 +250,12 @@ impl KindScan {
         }
         let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
         let dates = if may_be_date { date::ways(cell) } else { [false; 2] };
-        self.dates.iter_mut().zip(dates).for_each(|(count, is_date)| *count += u64::from(is_date));
-        if dates == [false; 2] {
-            self.other(DATE, cell, line);
+        for (way, is_date) in dates.into_iter().enumerate() {
+            if is_date {
+                self.dates[way] += 1;
+            } else {
+                self.other(DATE + way, cell, line);
+            }
         }
         self.characters += cell.chars().count() as u64;
         self.words += if point.is_some() { 1 } else { words(cell) };
@@ -295,51 +309,69 @@ impl KindScan {
     pub fn decide(&self) -> Inferred {
         let n = self.rows - self.missing;
         let share = |count: u64, part: f64| count > 0 && count as f64 >= part * n as f64;
-        let (point, comma) = (self.numbers[0], self.numbers[1]);
-        let decimal_comma = comma.all() > point.all();
-        let numbers = if decimal_comma { comma } else { point };
-        let day_first = self.dates[1] > self.dates[0];
-        let dates = self.dates[usize::from(day_first)];
+        let numbers = self.numbers[usize::from(self.has_decimal_comma())];
+        let distinct = self.distinct().min(n as f64);
         // Of many distinct cells the number is an estimate.
         let most = if self.distinct.is_estimate() { 0.96 } else { 0.99 };
-        let distinct = self.distinct().min(n as f64);
-        let found = |kind, readable: u64, at: usize| Inferred {
+        let all_differ = n >= FEWEST && distinct >= most * n as f64;
+        let mean = |count: u64| count as f64 / n as f64;
+        let is_number = numbers.has_one_sign(n) || share(numbers.plain, 0.9);
+        let is_long = mean(self.words) >= 3.0 || mean(self.characters) >= 40.0;
+        let kind = match () {
+            _ if n == 0 => ColumnKind::Number,
+            _ if self.booleans == n => ColumnKind::Boolean,
+            _ if self.digits == n && self.codes > 0 => ColumnKind::Category,
+            _ if is_number => ColumnKind::Number,
+            _ if share(self.dates[usize::from(self.has_day_first())], 0.95) => ColumnKind::Date,
+            _ if is_long && distinct > 0.01 * n as f64 => ColumnKind::Text,
+            _ => ColumnKind::Category,
+        };
+        let [least, largest] = self.range.unwrap_or([0.0; 2]);
+        let has_no_gaps = self.digits == n && (largest - least - (n as f64 - 1.0)).abs() < 0.5;
+        Inferred {
+            is_identifier: kind == ColumnKind::Category && all_differ,
+            counts_rows: kind == ColumnKind::Number && all_differ && has_no_gaps,
+            ..self.decide_as(kind)
+        }
+    }
+
+    /// How a column of this kind is read: with the decimal comma, and the order of day and month, that read the most cells. It is
+    /// taken for no identifier.
+    pub fn decide_as(&self, kind: ColumnKind) -> Inferred {
+        let n = self.rows - self.missing;
+        let (decimal_comma, day_first) = (self.has_decimal_comma(), self.has_day_first());
+        let (readable, at) = match kind {
+            ColumnKind::Number => {
+                let way = usize::from(decimal_comma);
+                (self.numbers[way].all(), NUMBER + way)
+            }
+            ColumnKind::Date => {
+                let way = usize::from(day_first);
+                (self.dates[way], DATE + way)
+            }
+            ColumnKind::Boolean => (self.booleans, BOOLEAN),
+            ColumnKind::Category | ColumnKind::Text | ColumnKind::Sparse { .. } => (n, NUMBER),
+        };
+        Inferred {
             format: CellFormat { kind, decimal_comma, day_first },
             is_identifier: false,
             missing: self.missing,
             unreadable: n - readable,
             first: if readable < n { self.others[at].clone() } else { None },
-            distinct,
+            distinct: self.distinct().min(n as f64),
             counts_rows: false,
             beyond: if kind == ColumnKind::Number { self.beyond } else { 0 },
-        };
-        let has_one_sign = numbers.plain == n || numbers.percent == n || numbers.currency == n;
-        if n == 0 {
-            return found(ColumnKind::Number, 0, NUMBER);
         }
-        if self.booleans == n {
-            return found(ColumnKind::Boolean, n, BOOLEAN);
-        }
-        if self.digits == n && self.codes > 0 {
-            return found(ColumnKind::Category, n, NUMBER);
-        }
-        if has_one_sign || share(numbers.plain, 0.9) {
-            let [least, most_value] = self.range.unwrap_or([0.0; 2]);
-            let has_no_gaps = (most_value - least - (n - 1) as f64).abs() < 0.5;
-            let counts_rows = n >= FEWEST && self.digits == n && has_no_gaps && distinct >= most * n as f64;
-            let readable = if has_one_sign { n } else { numbers.all() };
-            return Inferred { counts_rows, ..found(ColumnKind::Number, readable, NUMBER) };
-        }
-        if share(dates, 0.95) {
-            return found(ColumnKind::Date, dates, DATE);
-        }
-        let mean = |count: u64| count as f64 / n as f64;
-        let is_long = mean(self.words) >= 3.0 || mean(self.characters) >= 40.0;
-        if is_long && distinct > 0.01 * n as f64 {
-            return found(ColumnKind::Text, n, NUMBER);
-        }
-        let is_identifier = n >= FEWEST && distinct >= most * n as f64;
-        Inferred { is_identifier, ..found(ColumnKind::Category, n, NUMBER) }
+    }
+
+    /// Whether more cells are numbers with a decimal comma than with a point.
+    fn has_decimal_comma(&self) -> bool {
+        self.numbers[1].all() > self.numbers[0].all()
+    }
+
+    /// Whether more cells are dates with the day first than with the month first.
+    fn has_day_first(&self) -> bool {
+        self.dates[1] > self.dates[0]
     }
 }
 
@@ -410,6 +442,28 @@ mod tests {
                 "{cells:?}"
             );
         }
+    }
+
+    /// A kind that somebody says is read in the way that reads the most cells.
+    #[test]
+    fn kinds_that_are_given_have_ways_of_writing() {
+        let found = scan(["1,5", "1.55", "x", "2,25", ""]).decide_as(ColumnKind::Number);
+        assert_eq!((found.format.kind, found.format.decimal_comma), (ColumnKind::Number, true));
+        assert_eq!((found.missing, found.unreadable, found.first), (1, 2, Some((3, "1.55".to_owned()))));
+        let found = scan(["1/13/2024", "13/2/2024", "14/2/2024"]).decide_as(ColumnKind::Date);
+        assert!(found.format.day_first);
+        assert_eq!((found.unreadable, found.first), (1, Some((2, "1/13/2024".to_owned()))));
+        let found = scan(["yes", "2", "no"]).decide_as(ColumnKind::Boolean);
+        assert_eq!((found.unreadable, found.first), (1, Some((3, "2".to_owned()))));
+        let cells: Vec<String> = (0..100).map(|i| format!("customer-{i}")).collect();
+        let scanned = scan(cells.iter().map(String::as_str));
+        for kind in [ColumnKind::Category, ColumnKind::Text] {
+            let found = scanned.decide_as(kind);
+            assert_eq!((found.format.kind, found.unreadable, found.is_identifier), (kind, 0, false));
+        }
+        assert!(scanned.decide().is_identifier);
+        let has_ways = [ColumnKind::Number, ColumnKind::Date, ColumnKind::Boolean, ColumnKind::Text];
+        assert_eq!(has_ways.map(ColumnKind::has_ways_of_writing), [true, true, false, false]);
     }
 
     #[test]

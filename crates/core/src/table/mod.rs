@@ -43,6 +43,13 @@ pub enum ColumnKind {
     },
 }
 
+impl ColumnKind {
+    /// Whether cells of one value are written in several ways, of which a column has one: `1,5` or `1.5`, `1/3/2024` or `3/1/2024`.
+    pub fn has_ways_of_writing(self) -> bool {
+        matches!(self, ColumnKind::Number | ColumnKind::Date)
+    }
+}
+
 /// Name and kind of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
