@@ -10,12 +10,14 @@
 use std::sync::OnceLock;
 
 use arrow_schema::DataType;
-use bochner::encode::{Columns, Inputs, Precision, Remark, TableProfile, identifiers, inputs, rows_of};
+use bochner::encode::{
+    Columns, Input, Inputs, Precision, Remark, TableProfile, identifiers, inputs, rows_of,
+};
 use bochner::stat::Moments;
 use bochner::sweep::BLOCK;
-use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, MemoryTables, Table, TableSource};
+use bochner::table::{Column, ColumnInfo, ColumnKind, MemoryTables, Table, TableSource};
 use bochner::{AnyRows, Engine, Error, Event, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
-use bochner_io::Options;
+use bochner_io::{Known, Options};
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -133,9 +135,9 @@ impl Frame {
         let is_category = |field: &&std::sync::Arc<arrow_schema::Field>| {
             matches!(field.data_type(), DataType::Dictionary(..)) && !texts.contains(field.name())
         };
-        let category = CellFormat::from(ColumnKind::Category);
+        let category = Known::Kind(ColumnKind::Category);
         let coded = schema.fields().iter().filter(is_category).map(|field| (field.name().clone(), category));
-        let kinds: Vec<(String, CellFormat)> = coded.collect();
+        let kinds = coded.collect();
         let options = Options { kinds, ..Options::default() }.with_texts(texts);
         let job = Job::new(threads, 0);
         let most = most.unwrap_or(job.engine().memory_limit() / 4);
@@ -241,10 +243,11 @@ impl Frame {
         let stream = stream::open(frame)?;
         let schema = stream::schema_of(&stream);
         let names = || schema.fields().iter().map(|field| field.name());
-        let number = CellFormat::from(ColumnKind::Number);
-        let kinds: Vec<(String, CellFormat)> = match columns {
+        let number = Known::Kind(ColumnKind::Number);
+        let kinds: Vec<(String, Known)> = match columns {
             Columns::Named { inputs } => {
-                inputs.iter().map(|input| (input.name.clone(), input.encoding.format())).collect()
+                let format = |input: &Input| (input.name.clone(), Known::Format(input.encoding.format()));
+                inputs.iter().map(format).collect()
             }
             Columns::Unnamed { count } => names().take(*count).map(|name| (name.clone(), number)).collect(),
             Columns::Sparse { .. } => Vec::new(),

@@ -127,7 +127,7 @@ impl Model {
 
     /// Files as a model reads them: the columns that it was fitted to, wherever they stand.
     fn files(&self, py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Frame> {
-        let opened = Job::new(threads, 0).run(py, |_| Ok(open_for(&self.inner, &paths)))?;
+        let opened = Job::new(threads, 0).run(py, |engine| Ok(open_for(engine, &self.inner, &paths)))?;
         opened.map(Frame::of_files).map_err(stopped)
     }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bochner::encode::{Columns, Remark, identifiers};
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
-use bochner::{EngineSpec, Error, Kernel, Model};
-use bochner_io::{Files, Options};
+use bochner::{Engine, EngineSpec, Error, Kernel, Model};
+use bochner_io::{Files, Known, Options};
 
 use crate::args::ReadArgs;
 use crate::cached::Cached;
@@ -76,41 +76,48 @@ pub(crate) struct Opened {
 
 /// Opens a file to learn from. Gives the target's name, too.
 pub(crate) fn open_to_learn(
+    engine: &Engine,
     path: &Path,
     options: &mut Options,
     wanted: Wanted<'_>,
 ) -> Result<(Opened, String), Failure> {
-    let columns = columns_of(path, options)?;
+    let columns = columns_of(engine, path, options)?;
     let target = match wanted.roles.target.as_deref() {
         Some(target) => target,
         None if is_sparse(&columns) => LABEL,
         None => return Err(no_target(path, &columns)),
     };
-    Ok((open_chosen(&columns, path, options, Some(target), wanted)?, target.to_owned()))
+    Ok((open_chosen(engine, &columns, path, options, Some(target), wanted)?, target.to_owned()))
 }
 
 /// Opens a file to make features of: as [`open_to_learn`], but that there need not be a target. The label of a sparse file is one where `keeps_label` says so.
 pub(crate) fn open_to_map(
+    engine: &Engine,
     path: &Path,
     options: &mut Options,
     keeps_label: bool,
     wanted: Wanted<'_>,
 ) -> Result<(Opened, Option<String>), Failure> {
-    let columns = columns_of(path, options)?;
+    let columns = columns_of(engine, path, options)?;
     let label = (keeps_label && is_sparse(&columns)).then_some(LABEL);
     let target = wanted.roles.target.as_deref().or(label);
-    Ok((open_chosen(&columns, path, options, target, wanted)?, target.map(str::to_owned)))
+    Ok((open_chosen(engine, &columns, path, options, target, wanted)?, target.map(str::to_owned)))
 }
 
 /// The columns of a file, by its header alone.
-fn columns_of(path: &Path, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
+fn columns_of(engine: &Engine, path: &Path, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
     let options = Options { infer: false, ..options.clone() };
-    Ok(bochner_io::open(path, &options)?.columns().to_vec())
+    Ok(bochner_io::open(engine, path, &options)?.columns().to_vec())
 }
 
 /// Those of some columns that a file has.
-pub(crate) fn present(path: &Path, options: &Options, names: &[String]) -> Result<Vec<String>, Failure> {
-    let columns = columns_of(path, options)?;
+pub(crate) fn present(
+    engine: &Engine,
+    path: &Path,
+    options: &Options,
+    names: &[String],
+) -> Result<Vec<String>, Failure> {
+    let columns = columns_of(engine, path, options)?;
     let is_there = |name: &&String| columns.iter().any(|column| column.name == **name);
     Ok(names.iter().filter(is_there).cloned().collect())
 }
@@ -125,6 +132,7 @@ pub(crate) fn is_sparse(columns: &[ColumnInfo]) -> bool {
 
 /// The columns that are wanted of a file that was looked at, each read as what it is.
 fn open_chosen(
+    engine: &Engine,
     columns: &[ColumnInfo],
     path: &Path,
     options: &mut Options,
@@ -169,7 +177,7 @@ fn open_chosen(
     }
     if is_sparse(columns) {
         return Ok(Opened {
-            tables: Cached::new(bochner_io::open(path, options)?, &ignored),
+            tables: Cached::new(bochner_io::open(engine, path, options)?, &ignored),
             remarks: Vec::new(),
         });
     }
@@ -187,12 +195,13 @@ fn open_chosen(
         let unused: Vec<String> = names.filter(is_unused).cloned().collect();
         left_out.extend(unused);
     }
-    options.kinds.clone_from(kinds);
-    options.kinds.extend(weight.map(|name| (name.to_owned(), CellFormat::from(ColumnKind::Number))));
+    options.kinds =
+        weight.map(|name| (name.to_owned(), Known::Kind(ColumnKind::Number))).into_iter().collect();
+    options.kinds.extend_from_slice(kinds);
     options.ignored.clone_from(&left_out);
     *options =
         std::mem::take(options).with_texts(texts.iter().map(String::as_str).chain(target).chain(group));
-    let source = bochner_io::open(path, options)?;
+    let source = bochner_io::open(engine, path, options)?;
     let mut remarks: Vec<Remark> = source.warnings().into_iter().map(Remark::Other).collect();
     let identifiers = if named.is_some() { Vec::new() } else { identifiers(source.as_ref()) };
     let inputs = columns.len() - left_out.len() - roles.len();
@@ -303,6 +312,7 @@ pub(crate) enum Truth<'a> {
 
 /// Opens a file for a model: the model's columns are what they were in training, wherever they stand; `ids` are texts; all others are not looked at.
 pub(crate) fn open_for(
+    engine: &Engine,
     model: &Model,
     path: &Path,
     mut options: Options,
@@ -313,7 +323,7 @@ pub(crate) fn open_for(
     // Only sparse files have a width, and what the model does not know in them it cannot use.
     options.width = Some(inputs.count());
     options.ignore_beyond_width = true;
-    let columns = columns_of(path, &options)?;
+    let columns = columns_of(engine, path, &options)?;
     let find = |name: &str| position(&columns, name).map_err(Failure::about(path));
     let [number, text] = [ColumnKind::Number, ColumnKind::Text].map(CellFormat::from);
     // None: not looked at.
@@ -354,16 +364,16 @@ pub(crate) fn open_for(
     {
         match format {
             _ if inferred == Some(at) => {}
-            Some(format) => options.kinds.push((info.name.clone(), format)),
+            Some(format) => options.kinds.push((info.name.clone(), Known::Format(format))),
             None => options.ignored.push(info.name.clone()),
         }
     }
-    let source = bochner_io::open(path, &options)?;
+    let source = bochner_io::open(engine, path, &options)?;
     if let Some(Truth::Number(name)) = truth {
         let at = find(name)?;
         if !matches!(source.columns()[at].kind, ColumnKind::Number | ColumnKind::Text) {
-            options.kinds.push((name.to_owned(), number));
-            return Ok(bochner_io::open(path, &options)?);
+            options.kinds.push((name.to_owned(), Known::Kind(ColumnKind::Number)));
+            return Ok(bochner_io::open(engine, path, &options)?);
         }
     }
     Ok(source)
@@ -416,9 +426,9 @@ pub(crate) fn quoted(name: &str) -> String {
 pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target: &str) -> Failure {
     if let Error::TargetText { expected: "a number", .. } = error {
         let mut kinds: Vec<_> = options.kinds.iter().filter(|(name, _)| name != target).cloned().collect();
-        kinds.push((target.to_owned(), CellFormat::from(ColumnKind::Number)));
+        kinds.push((target.to_owned(), Known::Format(CellFormat::from(ColumnKind::Number))));
         let options = Options { kinds, infer: false, strict: true, ..options.clone() };
-        let source = bochner_io::open(path, &options);
+        let source = bochner_io::open(&Engine::single_thread(), path, &options);
         if let Some(found) = source.ok().and_then(|source| first_error(source.as_ref())) {
             let hint = "fill in or remove that row, or say --task classification if these are classes";
             return Failure::from(found).hint(hint);

@@ -40,9 +40,10 @@ pub(crate) fn run(args: EvaluateArgs, console: &mut Console<'_>) -> Result<(), F
         }
     };
     let progress = Progress::new(&console.messages, args.run.quiet);
-    let tables = data::open_for(&model, &data, options, &[], Some(truth));
+    let engine = engine(&progress, &args.run);
+    let tables = data::open_for(&engine, &model, &data, options, &[], Some(truth));
     let tables = tables.map_err(|failure| own_file(failure, typed.as_deref(), target))?;
-    let metrics = measure(&model, &engine(&progress, &args.run), tables.as_ref(), target, &progress);
+    let metrics = measure(&model, &engine, tables.as_ref(), target, &progress);
     match metrics.map_err(Failure::about(&data))? {
         Metrics::Classes(summary) if args.json => console.json(&summary),
         Metrics::Numbers(summary) if args.json => console.json(&summary),

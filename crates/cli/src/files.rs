@@ -6,7 +6,7 @@ use std::time::Instant;
 use bochner::encode::{ColumnScaling, Remark, Task};
 use bochner::table::{ColumnKind, TableSource};
 use bochner::{Auto, Engine, Error, Model};
-use bochner_io::{Files, Options};
+use bochner_io::{Files, Known, Options};
 
 use crate::args::RunArgs;
 use crate::data;
@@ -56,10 +56,10 @@ impl FileFit {
 }
 
 /// The rows of files for a model: its columns as they were in the fit, wherever they stand.
-pub fn open_for(model: &Model, paths: &[PathBuf]) -> Result<Box<dyn TableSource>, Stopped> {
+pub fn open_for(engine: &Engine, model: &Model, paths: &[PathBuf]) -> Result<Box<dyn TableSource>, Stopped> {
     let open = || {
         let (files, data) = found(paths)?;
-        data::open_for(model, &data, Options { files: Some(files), ..Options::default() }, &[], None)
+        data::open_for(engine, model, &data, Options { files: Some(files), ..Options::default() }, &[], None)
     };
     open().map_err(Stopped::from)
 }
@@ -78,7 +78,7 @@ impl Job {
         let (files, data) = found(&paths)?;
         let mut options = Options { files: Some(files), ..Options::default() };
         let target = data::target_column(Some(target), &mut options);
-        let kinds = kinds.into_iter().map(|(name, kind)| (name, kind.into())).collect();
+        let kinds = kinds.into_iter().map(|(name, kind)| (name, Known::Kind(kind))).collect();
         let roles = Roles { target, weight, group, ids: Vec::new(), ignored, kinds };
         let job = Job {
             data,

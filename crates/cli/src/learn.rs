@@ -17,7 +17,7 @@ use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
 use bochner::table::{Column, ColumnInfo, ColumnKind, TableSource, position};
 use bochner::{Auto, Engine, Error, Event, Kernel, KernelChoice, Lambda, Method, Model, Uncertainty};
-use bochner_io::Options;
+use bochner_io::{Known, Options};
 
 use crate::args::{LearnArgs, RunArgs};
 use crate::cached::Cached;
@@ -101,7 +101,7 @@ impl Job {
             group: args.group,
             ids: args.id,
             ignored: args.ignore,
-            kinds: args.kind.into_iter().map(|(name, kind)| (name, kind.into())).collect(),
+            kinds: args.kind.into_iter().map(|(name, kind)| (name, Known::Kind(kind))).collect(),
         };
         let mut roles = roles.with_schema(args.schema.as_deref())?;
         let (data, options) = data::find(&args.data, &args.read)?;
@@ -140,7 +140,7 @@ impl Job {
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
         let (weight, group) = (self.roles.weight.as_deref(), self.roles.group.as_deref());
         let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
-        let opened = data::open_to_learn(&self.data, &mut options, wanted);
+        let opened = data::open_to_learn(engine, &self.data, &mut options, wanted);
         let (data::Opened { mut tables, remarks }, target) = opened.map_err(data::hinted)?;
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;

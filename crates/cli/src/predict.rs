@@ -30,7 +30,6 @@ struct Job {
     probabilities: bool,
     interval: Option<f64>,
     deviation: bool,
-    run: RunArgs,
 }
 
 /// What is known of a block of rows.
@@ -45,15 +44,16 @@ struct Block {
 
 /// Runs the command.
 pub(crate) fn run(args: PredictArgs, console: &mut Console<'_>) -> Result<(), Failure> {
-    let job = Job::check(args)?;
-    let progress = Progress::new(&console.messages, job.run.quiet);
-    let tables = data::open_for(&job.model, &job.data, job.options.clone(), &job.ids, None)?;
+    let progress = Progress::new(&console.messages, args.run.quiet);
+    let engine = engine(&progress, &args.run);
+    let job = Job::check(args, &engine)?;
+    let tables = data::open_for(&engine, &job.model, &job.data, job.options.clone(), &job.ids, None)?;
     match &job.output {
-        None => job.write(tables.as_ref(), &progress, console.out, &Failure::Stdout),
+        None => job.write(&engine, tables.as_ref(), &progress, console.out, &Failure::Stdout),
         Some(path) => {
             let mut file = Output::create(path)?;
             let failed = |source| Failure::Write { file: path.clone(), source };
-            job.write(tables.as_ref(), &progress, &mut file, &failed)?;
+            job.write(&engine, tables.as_ref(), &progress, &mut file, &failed)?;
             file.commit()
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn load(path: &std::path::Path) -> Result<Model, Failure> {
 }
 
 impl Job {
-    fn check(args: PredictArgs) -> Result<Job, Failure> {
+    fn check(args: PredictArgs, engine: &Engine) -> Result<Job, Failure> {
         let output = output::file(args.output);
         let model = load(&args.model)?;
         if args.scores && matches!(model.head(), Head::Regression) {
@@ -98,7 +98,7 @@ impl Job {
             let text = "--deviation needs a model of numbers that was fitted with --deviation".to_owned();
             return Err(Failure::Usage(text));
         }
-        let PredictArgs { id, scores, probabilities, interval, deviation, run, .. } = args;
+        let PredictArgs { id, scores, probabilities, interval, deviation, .. } = args;
         let (data, options) = data::find(&args.data, &args.read)?;
         if let Some(output) = &output {
             let inputs = [data::inputs(&options), vec![&args.model]].concat();
@@ -107,26 +107,26 @@ impl Job {
         // Those of the model are copied where the data have them.
         let ids = match id.as_slice() {
             [] if model.ids().is_empty() => id,
-            [] => data::present(&data, &options, model.ids())?,
+            [] => data::present(engine, &data, &options, model.ids())?,
             _ => id,
         };
-        Ok(Job { model, data, options, ids, output, scores, probabilities, interval, deviation, run })
+        Ok(Job { model, data, options, ids, output, scores, probabilities, interval, deviation })
     }
 
     fn write(
         &self,
+        engine: &Engine,
         tables: &dyn TableSource,
         progress: &Arc<Progress>,
         to: &mut dyn Write,
         failed: &dyn Fn(io::Error) -> Failure,
     ) -> Result<(), Failure> {
-        let engine = engine(progress, &self.run);
-        let (mut reader, mut rows) = (tables.open(&engine)?, 0);
+        let (mut reader, mut rows) = (tables.open(engine)?, 0);
         writeln!(to, "{}", self.header()).map_err(failed)?;
         progress.tell(&Event::Started { phase: "predict" })?;
         self.warn_of_everything(progress)?;
         while let Some(table) = reader.next(BLOCK).map_err(|error| data::hinted(error.into()))? {
-            let block = self.block(&engine, &table, tables.columns());
+            let block = self.block(engine, &table, tables.columns());
             let block = block.map_err(Failure::about(&self.data))?;
             let ids = self.id_columns(&table, tables.columns())?;
             self.write_block(&block, &ids, to).map_err(failed)?;

@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::Path;
 
 use bochner::table::{CellFormat, ColumnKind};
+use bochner_io::Known;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
@@ -68,12 +69,12 @@ pub(crate) struct SchemaColumn {
     kind: Option<String>,
     #[serde(default)]
     role: Role,
-    /// Numbers are written as 1.234,5.
+    /// Numbers are written as 1.234,5. None: as most of them are.
     #[serde(default)]
-    decimal_comma: bool,
-    /// Dates are written as 31/12/2024.
+    decimal_comma: Option<bool>,
+    /// Dates are written as 31/12/2024. None: as most of them are.
     #[serde(default)]
-    day_first: bool,
+    day_first: Option<bool>,
 }
 
 /// What was said of the columns.
@@ -90,7 +91,7 @@ pub(crate) struct Roles {
     /// Columns not to learn from: names, patterns, or several of either with commas between them.
     pub(crate) ignored: Vec<String>,
     /// What columns hold.
-    pub(crate) kinds: Vec<(String, CellFormat)>,
+    pub(crate) kinds: Vec<(String, Known)>,
 }
 
 impl Roles {
@@ -128,9 +129,15 @@ impl Roles {
             if let (Some(kind), false) = (&column.kind, is_typed || !column.role.is_read()) {
                 let kind = value::column_kind(kind)
                     .ok_or_else(|| wrong(format!("column \"{name}\": {}", value::expected_kind(kind))))?;
-                let format =
-                    CellFormat { kind, decimal_comma: column.decimal_comma, day_first: column.day_first };
-                self.kinds.push((name.clone(), format));
+                let known = match (column.decimal_comma, column.day_first) {
+                    (None, None) => Known::Kind(kind),
+                    (comma, day) => Known::Format(CellFormat {
+                        kind,
+                        decimal_comma: comma.unwrap_or(false),
+                        day_first: day.unwrap_or(false),
+                    }),
+                };
+                self.kinds.push((name.clone(), known));
             }
         }
         Ok(self)
@@ -140,7 +147,7 @@ impl Roles {
 impl Role {
     /// Whether the cells of such a column are looked at as what they are; a target has rules of its own.
     fn is_read(self) -> bool {
-        self == Role::Input
+        matches!(self, Role::Input | Role::Weight)
     }
 }
 
@@ -226,13 +233,14 @@ mod tests {
         assert_eq!(roles.target.as_deref(), Some("y"));
         assert_eq!((roles.weight.as_deref(), roles.group.as_deref()), (Some("w"), Some("who")));
         assert_eq!((roles.ids, roles.ignored), (vec!["key".to_owned()], vec!["*".to_owned()]));
-        let kinds = [("price, in \"€\"".to_owned(), number), ("day".to_owned(), date)];
+        let kinds = [("price, in \"€\"", number), ("day", date), ("w", number)];
+        let kinds = kinds.map(|(name, format)| (name.to_owned(), Known::Format(format)));
         assert_eq!(roles.kinds, kinds);
     }
 
     #[test]
     fn what_is_typed_counts_more() {
-        let category = CellFormat::from(ColumnKind::Category);
+        let category = Known::Kind(ColumnKind::Category);
         let typed = Roles { kinds: vec![("a".to_owned(), category)], ..Roles::default() };
         let roles = read("[[columns]]\nname = 'a'\nkind = 'number'\n", typed).unwrap();
         assert_eq!(roles.kinds, [("a".to_owned(), category)]);

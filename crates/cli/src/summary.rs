@@ -8,7 +8,7 @@ use bochner::sweep::BLOCK;
 use bochner::table::distinct::Distinct;
 use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, TableSource, date, position};
 use bochner::{Engine, Event};
-use bochner_io::Options;
+use bochner_io::{Known, Options};
 use bochner_report::{Bar, Bars, Block, Column as TableColumn, Figure, Page, Table as ReportTable, Text};
 use serde::Serialize;
 
@@ -72,9 +72,11 @@ pub(crate) fn run(args: &SummaryArgs, console: &mut Console<'_>) -> Result<(), F
         output::check_distinct("--report", report, &[output])?;
     }
     let progress = Progress::new(&console.messages, args.run.quiet);
-    let kinds = args.kind.iter().map(|(name, kind)| (name.clone(), (*kind).into())).collect();
-    let tables = bochner_io::open(&file, &Options { kinds, ..options }).map_err(Failure::about(&file))?;
-    let summary = summarized(&engine(&progress, &args.run), tables.as_ref(), &file, args, &progress);
+    let kinds = args.kind.iter().map(|(name, kind)| (name.clone(), Known::Kind(*kind))).collect();
+    let engine = engine(&progress, &args.run);
+    let tables =
+        bochner_io::open(&engine, &file, &Options { kinds, ..options }).map_err(Failure::about(&file))?;
+    let summary = summarized(&engine, tables.as_ref(), &file, args, &progress);
     let summary = summary.map_err(|error| data::hinted(Failure::about(&file)(error)))?;
     if let Some(path) = &args.output {
         let mut file = Output::create(path)?;

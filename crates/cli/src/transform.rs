@@ -18,7 +18,7 @@ use bochner::table::{Column, ColumnInfo, ColumnKind, Table, TableSource, TextCol
 use bochner::{
     AnyRows, Auto, Engine, Error, Event, Kernel, KernelChoice, Map, Method, OwnedRows, Rows, Scalar,
 };
-use bochner_io::{FeatureFormat, FeatureWriter, Options};
+use bochner_io::{FeatureFormat, FeatureWriter, Known, Options};
 use serde::Serialize;
 
 use crate::args::{RunArgs, TransformArgs};
@@ -56,7 +56,7 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let job = Job::check(args)?;
     let progress = Progress::new(&console.messages, job.run.quiet);
     let engine = progress.engine(&job.run, job.max_memory);
-    let input = job.open()?;
+    let input = job.open(&engine)?;
     input.remarks.iter().for_each(|remark| progress.warn(&data::advised(remark)));
     let made = job.make(&engine, &input)?;
     if let Some(text) = map::exact_warning(job.recipe.auto.features, &made.map) {
@@ -118,7 +118,7 @@ impl Job {
         let roles = Roles {
             target: data::target_column(args.target, &mut options),
             ignored: args.ignore,
-            kinds: args.kind.into_iter().map(|(name, kind)| (name, kind.into())).collect(),
+            kinds: args.kind.into_iter().map(|(name, kind)| (name, Known::Kind(kind))).collect(),
             ..Roles::default()
         };
         if let Some(output) = &output {
@@ -138,12 +138,12 @@ impl Job {
         })
     }
 
-    fn open(&self) -> Result<Input, Failure> {
+    fn open(&self, engine: &Engine) -> Result<Input, Failure> {
         let mut options = self.options.clone();
         let (texts, named) = (self.recipe.texts(), self.recipe.named());
         let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
         let keeps_label = self.format == FeatureFormat::Libsvm;
-        let opened = data::open_to_map(&self.data, &mut options, keeps_label, wanted);
+        let opened = data::open_to_map(engine, &self.data, &mut options, keeps_label, wanted);
         let (data::Opened { tables, remarks }, target) = opened.map_err(data::hinted)?;
         if let Some(output) = &self.output {
             output::check_writable(output)?;

@@ -49,7 +49,7 @@ use bochner::table::TableSource;
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-pub(crate) use source::Source;
+pub(crate) use source::{Source, scan_texts};
 pub use spool::Kept;
 
 /// The most bytes of text that a column of a block has: a file may say one long text very often.

@@ -22,22 +22,27 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    pub(crate) fn open(path: &Path, targets: &Path, options: &Options) -> bochner::Result<Self> {
+    pub(crate) fn open(
+        engine: &Engine,
+        path: &Path,
+        targets: &Path,
+        options: &Options,
+    ) -> bochner::Result<Self> {
         let (of_target, others): (Vec<_>, Vec<_>) =
             options.kinds.iter().cloned().partition(|(name, _)| name == TARGET);
-        let rows = crate::open(path, &Options { targets: None, kinds: others, ..options.clone() })?;
+        let rows = crate::open(engine, path, &Options { targets: None, kinds: others, ..options.clone() })?;
         if rows.columns().iter().any(|column| column.name == TARGET) {
             return Err(Error::TargetName { file: path.to_owned(), name: TARGET.to_owned() }.into());
         }
         // Its own name says its format; what was said about the format was about the rows.
         let usual = Options { header: options.header, strict: options.strict, ..Options::default() };
-        let found = crate::open(targets, &usual)?;
+        let found = crate::open(engine, targets, &usual)?;
         let [only] = found.columns() else {
             let (file, found) = (targets.to_owned(), found.columns().len());
             return Err(Error::TargetColumns { file, found }.into());
         };
         let kinds = of_target.into_iter().map(|(_, format)| (only.name.clone(), format)).collect();
-        let targets_source = crate::open(targets, &Options { kinds, ..usual })?;
+        let targets_source = crate::open(engine, targets, &Options { kinds, ..usual })?;
         let kind = targets_source.columns().first().map_or(only.kind, |column| column.kind);
         let mut columns = rows.columns().to_vec();
         columns.push(ColumnInfo { name: TARGET.to_owned(), kind });

@@ -6,202 +6,153 @@
 //! ```
 //!
 //! Read as RFC 4180 says and a little beyond: any of LF, CRLF and CR ends a row, blank lines are skipped. Every row
-//! has as many fields as the first. What the columns are is found by reading the file once (`bochner::table::infer` has the rules),
-//! unless the options say it. A cell that cannot be read as what its column holds is missing, or an error if the options are strict.
+//! has as many fields as the first.
 
-pub(crate) mod cells;
 mod delimiter;
-pub(crate) mod layout;
-mod records;
-
-use std::path::Path;
+mod fields;
+mod layout;
+mod split;
 
 use bochner::Engine;
-use bochner::table::infer::{Inferred, KindScan};
-use bochner::table::{
-    CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, Unreadable,
-};
 
-use crate::error::{Error, Place, Result, expected, shortened};
+use crate::error::{Error, Place, Result};
 use crate::input::Input;
 use crate::options::Options;
 use crate::origin::Origin;
-use cells::Cells;
+use crate::text::records::{Records, Span};
+use crate::text::{Field, TextFormat};
 use layout::Layout;
-use records::Records;
+use split::Split;
 
-/// A CSV file whose header, and whose cells if need be, have been read.
-pub(crate) struct Source {
-    origin: Origin,
-    layout: Layout,
-    columns: Vec<ColumnInfo>,
-    formats: Vec<CellFormat>,
-    /// Of the columns that were looked at.
-    inferred: Vec<Option<Inferred>>,
-    is_strict: bool,
-}
+/// A CSV file whose first record has been read.
+pub(crate) struct Csv(Layout);
 
-impl Source {
-    /// Reads the header, and the file where it has to be found what its columns are.
-    pub(crate) fn open(origin: Origin, options: &Options) -> bochner::Result<Self> {
-        let layout = Layout::read(Input::text(&origin)?, options)?;
-        let number = CellFormat::from(ColumnKind::Number);
-        let mut formats: Vec<Option<CellFormat>> =
-            vec![(!options.infer).then_some(number); layout.names.len()];
-        for (name, format) in &options.kinds {
-            formats[layout.position(name)?] = Some(*format);
+impl TextFormat for Csv {
+    type Splitter = Split;
+
+    fn open(_: &Engine, origin: &Origin, options: &Options) -> bochner::Result<Csv> {
+        Layout::read(Input::text(origin)?, options).map(Csv)
+    }
+
+    fn names(&self) -> &[String] {
+        &self.0.names
+    }
+
+    fn has_names(&self) -> bool {
+        self.0.header
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.0.warnings
+    }
+
+    fn rows(&self, origin: &Origin) -> Result<Records<Split>> {
+        self.0.rows(origin)
+    }
+
+    fn fields(&self, text: &[u8], record: &Span, place: Place<'_>, to: &mut Vec<Field>) -> Result<()> {
+        let expected = self.0.names.len();
+        let found = fields::find(text, record.bytes.clone(), self.0.delimiter, expected, to);
+        if found == expected {
+            return Ok(());
         }
-        for name in &options.ignored {
-            formats[layout.position(name)?] = Some(CellFormat::from(ColumnKind::Text));
-        }
-        let inferred = infer(&origin, &layout, &formats)?;
-        let format = |(fixed, found): (&Option<CellFormat>, &Option<Inferred>)| {
-            fixed.unwrap_or_else(|| found.as_ref().map_or(number, |found| found.format))
-        };
-        let formats: Vec<CellFormat> = formats.iter().zip(&inferred).map(format).collect();
-        let info =
-            |(name, format): (&String, &CellFormat)| ColumnInfo { name: name.clone(), kind: format.kind };
-        let columns = layout.names.iter().zip(&formats).map(info).collect();
-        Ok(Source { origin, layout, columns, formats, inferred, is_strict: options.strict })
+        Err(Error::FieldCount { file: place.file.to_owned(), line: place.line, expected, found })
+    }
+
+    fn unescape(field: &[u8], to: &mut Vec<u8>) {
+        fields::unescape(field, to);
     }
 }
 
-/// What the columns are that nothing is known of.
-fn infer(origin: &Origin, layout: &Layout, known: &[Option<CellFormat>]) -> Result<Vec<Option<Inferred>>> {
-    let scans = scanned(origin, layout, known)?;
-    Ok(scans.into_iter().map(|scan| scan.map(|scan| scan.decide())).collect())
-}
+#[cfg(test)]
+mod tests {
+    use csv_core::{ReadRecordResult, Reader};
+    use proptest::prelude::*;
 
-/// Reads them.
-fn scanned(origin: &Origin, layout: &Layout, known: &[Option<CellFormat>]) -> Result<Vec<Option<KindScan>>> {
-    let mut scans: Vec<Option<KindScan>> =
-        known.iter().map(|known| known.is_none().then(KindScan::default)).collect();
-    if scans.iter().all(Option::is_none) {
-        return Ok(scans);
-    }
-    let mut records = layout.records(origin)?;
-    while records.advance()? {
-        let place = records.place();
-        layout.check(&records)?;
-        for (scan, cell) in scans.iter_mut().zip(records.fields()) {
-            if let Some(scan) = scan {
-                scan.absorb(place.text(cell)?, place.line);
+    use super::*;
+    use crate::text::records::Splitter;
+
+    /// Records as csv-core reads them, of a text that ends outside of quotes.
+    fn by_csv_core(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        let (mut reader, input) = (Reader::new(), [text, b"\n"].concat());
+        let (mut out, mut ends, mut at, mut records) = (vec![0; 4096], vec![0; 256], 0, Vec::new());
+        // Its first bytes are no byte order mark.
+        reader.read_record(b"\n", &mut [0], &mut [0]);
+        while at < input.len() {
+            let (result, read, _, count) = reader.read_record(&input[at..], &mut out, &mut ends);
+            at += read;
+            if let ReadRecordResult::Record = result {
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                records.push(
+                    ends[..count].iter().zip(starts).map(|(&end, start)| out[start..end].to_vec()).collect(),
+                );
             }
         }
-    }
-    Ok(scans)
-}
-
-/// The cells of the columns of which the options say nothing, by name.
-pub(crate) fn scan(origin: &Origin, options: &Options) -> bochner::Result<Vec<(String, KindScan)>> {
-    let layout = Layout::read(Input::text(origin)?, options)?;
-    let mut known = vec![None; layout.names.len()];
-    for (name, format) in &options.kinds {
-        known[layout.position(name)?] = Some(*format);
-    }
-    let scans = scanned(origin, &layout, &known)?;
-    Ok(layout.names.into_iter().zip(scans).filter_map(|(name, scan)| Some((name, scan?))).collect())
-}
-
-/// A column of one row.
-pub(crate) fn one_cell(file: &Path, format: CellFormat, cell: &str) -> Result<Column> {
-    let mut cells = Cells::new(format, 1);
-    cells.push(cell.as_bytes(), Place { file, line: 0 })?;
-    Ok(cells.finish())
-}
-
-impl TableSource for Source {
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns
+        records
     }
 
-    fn open<'a>(&'a self, _: &'a Engine) -> bochner::Result<Box<dyn TableReader + 'a>> {
-        let records = self.layout.records(&self.origin)?;
-        let unreadable = vec![None; self.columns.len()];
-        Ok(Box::new(Reader { source: self, records, first_row: 0, expected: 0, unreadable }))
-    }
-
-    fn format(&self, column: usize) -> CellFormat {
-        self.formats[column]
-    }
-
-    fn inferred(&self, column: usize) -> Option<&Inferred> {
-        self.inferred[column].as_ref()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.layout.warnings.clone()
-    }
-}
-
-/// A pass over the rows.
-struct Reader<'a> {
-    source: &'a Source,
-    records: Records,
-    first_row: u64,
-    /// Rows of the block before, the best guess for the next.
-    expected: usize,
-    /// Of each column, if there are any.
-    unreadable: Vec<Option<Unreadable>>,
-}
-
-impl TableReader for Reader<'_> {
-    fn next(&mut self, most: usize) -> bochner::Result<Option<Table>> {
-        let capacity = self.expected.min(most);
-        let mut columns: Vec<Cells> =
-            self.source.formats.iter().map(|format| Cells::new(*format, capacity)).collect();
-        let mut rows = 0;
-        while rows < most && self.records.advance()? {
-            self.append(&mut columns)?;
-            rows += 1;
-        }
-        let first_row = self.first_row;
-        self.first_row += rows as u64;
-        self.expected = rows;
-        let columns: Vec<Column> = columns.into_iter().map(Cells::finish).collect();
-        Ok((rows > 0).then_some(Table { rows, columns, first_row }))
-    }
-
-    fn fraction(&self) -> Option<f64> {
-        self.records.input().fraction()
-    }
-
-    fn unreadable(&self) -> Vec<Unreadable> {
-        self.unreadable.iter().flatten().cloned().collect()
-    }
-}
-
-impl Reader<'_> {
-    /// Appends the cells of the record in hand.
-    fn append(&mut self, columns: &mut [Cells]) -> Result<()> {
-        let place = self.records.place();
-        self.source.layout.check(&self.records)?;
-        for (j, (column, cell)) in columns.iter_mut().zip(self.records.fields()).enumerate() {
-            if column.push(cell, place)? {
-                continue;
+    /// Whether a text ends outside of quotes, by the rule of RFC 4180 that quotes open at the start of a field.
+    fn ends_between(text: &[u8]) -> bool {
+        let (mut quoted, mut at, mut starts) = (false, 0, true);
+        while at < text.len() {
+            match (text[at], quoted) {
+                (b'"', true) if text.get(at + 1) == Some(&b'"') => at += 1,
+                (b'"', true) => quoted = false,
+                (b'"', false) if starts => quoted = true,
+                _ => {}
             }
-            if self.source.is_strict {
-                return Err(self.source.wrong_cell(&self.records, j, cell));
-            }
-            let line = place.line;
-            let text = || shortened(&String::from_utf8_lossy(cell));
-            let found = self.unreadable[j].get_or_insert_with(|| Unreadable {
-                column: j,
-                count: 0,
-                line,
-                example: text(),
-            });
-            found.count += 1;
+            starts = !quoted && matches!(text[at], b',' | b'\n' | b'\r');
+            at += 1;
         }
-        Ok(())
+        !quoted
     }
-}
 
-impl Source {
-    fn wrong_cell(&self, records: &Records, j: usize, cell: &[u8]) -> Error {
-        let name = self.layout.header.then(|| shortened(&self.layout.names[j]));
-        let expected = expected(self.formats[j].kind);
-        let make = |file, line, found| Error::WrongCell { file, line, column: j + 1, expected, found, name };
-        records.place().fault(cell, make)
+    /// The same by what is here.
+    fn records(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        let (mut split, mut records) = (Split::new(b',', 1), Vec::new());
+        while let Some(span) = split.next(text, true).unwrap() {
+            let (mut found, most) = (Vec::new(), span.bytes.len() + 1);
+            let count = fields::find(text, span.bytes, b',', most, &mut found);
+            assert_eq!(count, found.len());
+            let spelled = |field: &Field| match *field {
+                Field::Plain(start, end) => text[start as usize..end as usize].to_vec(),
+                Field::Escaped(start, end) => {
+                    let mut bytes = Vec::new();
+                    Csv::unescape(&text[start as usize..end as usize], &mut bytes);
+                    bytes
+                }
+                Field::Missing | Field::Nested => panic!("{field:?}"),
+            };
+            records.push(found.iter().map(spelled).collect());
+        }
+        records
+    }
+
+    /// Bytes that mean something, in any order.
+    fn soup() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = ["\"", "\"\"", ",", "\n", "\r\n", "\r", "a", "bc", " ", "é"];
+        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..30)
+            .prop_map(|pieces| pieces.concat().into())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn fields_are_those_of_csv_core(text in soup()) {
+            if ends_between(&text) {
+                prop_assert_eq!(records(&text), by_csv_core(&text));
+            } else {
+                let mut split = Split::new(b',', 1);
+                let is_open = loop {
+                    match split.next(&text, true) {
+                        Ok(Some(_)) => {}
+                        Ok(None) => break false,
+                        Err(_) => break true,
+                    }
+                };
+                prop_assert!(is_open);
+            }
+        }
     }
 }

@@ -108,7 +108,7 @@ pub enum Error {
     },
 
     /// A format by an unknown name.
-    #[error("expected the format csv, libsvm, npy, parquet or arrow, found \"{found}\"")]
+    #[error("expected the format csv, json, libsvm, npy, parquet or arrow, found \"{found}\"")]
     UnknownFormat {
         /// The name that came.
         found: String,
@@ -284,6 +284,68 @@ pub enum Error {
         file: PathBuf,
         /// Where the row with the quote starts, from 1.
         line: u64,
+    },
+
+    /// A JSON object without an end.
+    #[error("{}:{line}: expected a closing brace, found the end of the file", .file.display())]
+    OpenBrace {
+        /// The file.
+        file: PathBuf,
+        /// Where the object starts, from 1.
+        line: u64,
+    },
+
+    /// JSON that is no sequence of objects.
+    #[error(
+        "{}:{line}: expected one JSON object a row, such as {{\"size\": 120, \"price\": 350}}, found {found:?}",
+        .file.display()
+    )]
+    NoObject {
+        /// The file.
+        file: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// The first byte that is none of an object's.
+        found: char,
+    },
+
+    /// Text that is no JSON.
+    #[error("{}:{line}: expected a JSON object, found one that cannot be read: {reason}", .file.display())]
+    Json {
+        /// The file.
+        file: PathBuf,
+        /// Where the object starts, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// JSON of which every object has other keys.
+    #[error(
+        "{}: expected objects with mostly the same keys, found {found} keys where an object has {mean:.0} on average",
+        .file.display()
+    )]
+    ManyKeys {
+        /// The file.
+        file: PathBuf,
+        /// Keys in all.
+        found: usize,
+        /// Keys of an object, on average.
+        mean: f64,
+    },
+
+    /// A cell of JSON with values inside.
+    #[error(
+        "{}:{line}: expected one value for \"{column}\", found a list or an object; flatten the column or leave it out",
+        .file.display()
+    )]
+    NestedCell {
+        /// The file.
+        file: PathBuf,
+        /// Where the row starts, from 1.
+        line: u64,
+        /// The name, shortened.
+        column: String,
     },
 
     /// A cell that is not what its column holds.

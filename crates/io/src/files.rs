@@ -15,6 +15,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use bochner::Engine;
 use bochner::table::TableSource;
 
 use crate::error::{Error, Result};
@@ -96,10 +97,10 @@ impl Files {
     }
 
     /// Looks at them, as [`open`](crate::open) does.
-    pub(crate) fn open(&self, options: &Options) -> bochner::Result<Box<dyn TableSource>> {
+    pub(crate) fn open(&self, engine: &Engine, options: &Options) -> bochner::Result<Box<dyn TableSource>> {
         match self.0.parts.as_slice() {
-            [Part { origin, given }] if given.is_empty() => crate::source(origin.clone(), options),
-            parts => Ok(Box::new(Many::open(parts, options)?)),
+            [Part { origin, given }] if given.is_empty() => crate::source(engine, origin.clone(), options),
+            parts => Ok(Box::new(Many::open(engine, parts, options)?)),
         }
     }
 }

@@ -111,11 +111,6 @@ impl Input {
         Ok(self.reader.buffer())
     }
 
-    /// What [`Input::fill`] gave, less what has been consumed.
-    pub(crate) fn buffered(&self) -> &[u8] {
-        self.reader.buffer()
-    }
-
     /// Moves past `count` bytes of what [`Input::fill`] gave.
     pub(crate) fn consume(&mut self, count: usize) {
         self.reader.consume(count);
@@ -135,6 +130,12 @@ impl Input {
             done += count;
         }
         Ok(done)
+    }
+
+    /// Appends the next bytes, `most` unless the file ends before, and says how many. Those before an error are there, too.
+    pub(crate) fn append(&mut self, to: &mut Vec<u8>, most: usize) -> Result<usize> {
+        let read = (&mut self.reader).take(most as u64).read_to_end(to);
+        read.map_err(|source| self.about.fault(source))
     }
 
     /// The number of bytes, where it is known without reading them.

@@ -1,7 +1,8 @@
-//! Data files for `bochner`: CSV, LIBSVM, NPY, Parquet and Arrow, plain or compressed, read in blocks.
+//! Data files for `bochner`: CSV, JSON, LIBSVM, NPY, Parquet and Arrow, plain or compressed, read in blocks.
 //!
 //! ```text
-//! file ─origin─▶ bytes ─input─▶ unpacked, in UTF-8, buffered ─csv | libsvm | npy─▶ Table, Table, …
+//! file ─origin─▶ bytes ─input─▶ unpacked, in UTF-8, buffered ─csv | json─▶ fields ─text─▶ Table, Table, …
+//!                                                              ─libsvm | npy─▶ Table, Table, …
 //!                      ─parquet | arrow::ipc─▶ batches of columns ─arrow─▶ Table, Table, …
 //! ```
 //!
@@ -42,8 +43,10 @@ mod fault;
 mod features;
 mod files;
 mod input;
+mod json;
 mod libsvm;
 mod many;
+mod names;
 mod npy;
 mod number;
 mod options;
@@ -52,42 +55,46 @@ mod packing;
 mod parquet;
 mod sniff;
 mod temporary;
+mod text;
 mod wildcard;
 
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use bochner::Result;
 use bochner::table::TableSource;
+use bochner::table::infer::KindScan;
+use bochner::{Engine, Result};
 
 pub use beside::TARGET;
 pub use encoding::Encoding;
 pub use error::Error;
 pub use features::{FeatureFormat, FeatureWriter, field};
 pub use files::Files;
-pub use options::{Format, Options};
+pub use options::{Format, Known, Options};
 pub use wildcard::matches;
 
 use arrow::ipc::Ipc;
+use csv::Csv;
+use json::Json;
 use origin::Origin;
 use parquet::Parquet;
 
-/// Looks at a file: its format, its columns, and for sparse files its width, which costs one pass. Targets of a file of their own stand beside its columns.
+/// Looks at a file: its format, its columns, and where its cells say what they are, all of these. Targets of a file of their own stand beside its columns.
 ///
 /// A folder or a pattern with `*` and `?` stands for all its files, one after another ([`Files`] has the rules).
-pub fn open(path: &Path, options: &Options) -> Result<Box<dyn TableSource>> {
+pub fn open(engine: &Engine, path: &Path, options: &Options) -> Result<Box<dyn TableSource>> {
     match (&options.targets, &options.files) {
-        (Some(targets), _) => Ok(Box::new(beside::Beside::open(path, targets, options)?)),
-        (None, Some(files)) => files.open(options),
-        (None, None) => Files::find(&[path], None)?.open(options),
+        (Some(targets), _) => Ok(Box::new(beside::Beside::open(engine, path, targets, options)?)),
+        (None, Some(files)) => files.open(engine, options),
+        (None, None) => Files::find(&[path], None)?.open(engine, options),
     }
 }
 
-/// The same for bytes in memory; `name` says the format and appears in messages.
+/// The same for bytes in memory, by one thread; `name` says the format and appears in messages.
 pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, options: &Options) -> Result<Box<dyn TableSource>> {
     let bytes: Arc<[u8]> = bytes.into().into();
-    source(Origin::memory(Path::new(name), bytes), options)
+    source(&Engine::single_thread(), Origin::memory(Path::new(name), bytes), options)
 }
 
 /// The same for whatever `open` opens, each time from the first byte.
@@ -96,16 +103,29 @@ pub fn open_with(
     open: impl Fn() -> io::Result<Box<dyn Read>> + Send + Sync + 'static,
     options: &Options,
 ) -> Result<Box<dyn TableSource>> {
-    source(Origin::function(Path::new(name), Arc::new(open)), options)
+    source(&Engine::single_thread(), Origin::function(Path::new(name), Arc::new(open)), options)
 }
 
-fn source(mut origin: Origin, options: &Options) -> Result<Box<dyn TableSource>> {
+fn source(engine: &Engine, mut origin: Origin, options: &Options) -> Result<Box<dyn TableSource>> {
     origin.encoding = options.encoding;
     Ok(match sniff::format(&origin, options)? {
-        Format::Csv => Box::new(csv::Source::open(origin, options)?),
+        Format::Csv => Box::new(text::Source::<Csv>::open(engine, origin, options)?),
+        Format::Json => Box::new(text::Source::<Json>::open(engine, origin, options)?),
         Format::Libsvm => Box::new(libsvm::Source::open(origin, options)?),
         Format::Npy => Box::new(npy::Source::open(origin, options)?),
         Format::Parquet => Box::new(arrow::Source::open(Parquet::open(origin, options)?, options)?),
         Format::Arrow => Box::new(arrow::Source::open(Ipc::open(origin, options)?, options)?),
     })
+}
+
+/// The cells of the columns that are texts, of which the options say nothing, by name.
+fn scan(engine: &Engine, mut origin: Origin, options: &Options) -> Result<Vec<(String, KindScan)>> {
+    origin.encoding = options.encoding;
+    match sniff::format(&origin, options)? {
+        Format::Csv => text::scan::<Csv>(engine, &origin, options),
+        Format::Json => text::scan::<Json>(engine, &origin, options),
+        Format::Libsvm | Format::Npy => Ok(Vec::new()),
+        Format::Parquet => arrow::scan_texts(&Parquet::open(origin, options)?, options),
+        Format::Arrow => arrow::scan_texts(&Ipc::open(origin, options)?, options),
+    }
 }

@@ -3,17 +3,19 @@
 //! All have the columns of the first, by name, in any order. What the columns hold is found from the cells of all of them, and so is the width of
 //! sparse rows. Folders `key=value` add columns that are the same in all rows of a file.
 
+use std::collections::HashSet;
+
 use bochner::Engine;
 use bochner::table::infer::{Inferred, KindScan};
 use bochner::table::{
-    CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, Unreadable, position,
+    CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, Unreadable,
 };
 
-use crate::csv;
 use crate::error::{Error, shortened};
 use crate::files::Part;
-use crate::options::{Format, Options};
-use crate::sniff;
+use crate::names::Positions;
+use crate::options::{Known, Options};
+use crate::text;
 
 /// Files whose columns have been compared.
 pub(crate) struct Many {
@@ -37,30 +39,42 @@ struct Opened {
 }
 
 impl Many {
-    pub(crate) fn open(parts: &[Part], options: &Options) -> bochner::Result<Many> {
-        let headers = Options { infer: false, kinds: Vec::new(), ..options.clone() };
-        let (mut parts, mut names, mut width) = (parts.to_vec(), Vec::new(), None);
+    pub(crate) fn open(engine: &Engine, parts: &[Part], options: &Options) -> bochner::Result<Many> {
+        let headers = Options { infer: false, kinds: Vec::new(), ignored: Vec::new(), ..options.clone() };
+        let (mut parts, mut columns, mut width) = (parts.to_vec(), Vec::new(), None);
+        let mut headed = Vec::with_capacity(parts.len());
         for at in 0..parts.len() {
-            let found = columns(&mut parts[at], &headers)?;
+            let found = columns_of(engine, &mut parts[at], &headers)?;
             if at == 0 {
-                names = found.clone();
+                columns.clone_from(&found);
             }
-            check_names(&parts[0], &names, &parts[at], &found)?;
+            check_names(&parts[0], &columns, &parts[at], &found)?;
             width = width.max(sparse_width(&found));
+            headed.push(found);
         }
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let positions = Positions::of(&names);
+        let said = options.kinds.iter().map(|(name, _)| name);
+        said.chain(&options.ignored).try_for_each(|name| positions.find(name, &names).map(|_| ()))?;
         let parts = parts.as_slice();
-        for (name, _) in &options.kinds {
-            position(&names, name)?;
-        }
-        let inferred =
-            if options.infer { inferred(parts, &names, options)? } else { vec![None; names.len()] };
-        let known = |(info, found): (&ColumnInfo, &Option<Inferred>)| {
-            Some((info.name.clone(), found.as_ref()?.format))
+        let inferred = if options.infer {
+            inferred(engine, parts, &headed, (&names, &positions), options)?
+        } else {
+            vec![None; names.len()]
         };
-        // What was said comes last, and counts.
-        let kinds = names.iter().zip(&inferred).filter_map(known).chain(options.kinds.iter().cloned());
-        let options = Options { kinds: kinds.collect(), width: width.or(options.width), ..options.clone() };
-        let opened = parts.iter().map(|part| Opened::new(part, &names, &options));
+        let found = |(name, found): (&String, &Option<Found>)| {
+            Some((name.clone(), Known::Format(found.as_ref()?.inferred.format)))
+        };
+        let is_fixed = |(name, known): &'_ (String, Known)| match known {
+            Known::Format(_) => Some(name.clone()),
+            Known::Kind(_) => None,
+        };
+        let fixed: HashSet<String> = options.kinds.iter().filter_map(is_fixed).collect();
+        // What was said counts, but for the way of writing, which is that of all files.
+        let mut kinds = options.kinds.clone();
+        kinds.extend(names.iter().zip(&inferred).filter_map(found).filter(|(name, _)| !fixed.contains(name)));
+        let options = Options { kinds, width: width.or(options.width), ..options.clone() };
+        let opened = parts.iter().map(|part| Opened::new(engine, part, &names, &options));
         let opened = opened.collect::<bochner::Result<Vec<_>>>()?;
         let columns = kinds_of(parts, &opened, &names)?;
         let formats = (0..names.len()).map(|j| opened[0].format(j)).collect();
@@ -71,16 +85,22 @@ impl Many {
             }
         }
         let size = opened.iter().map(|part| part.size).sum();
+        let inferred = inferred.into_iter().map(|found| found.filter(|found| !found.is_said));
+        let inferred = inferred.map(|found| found.map(|found| found.inferred)).collect();
         Ok(Many { parts: opened, columns, formats, inferred, warnings, size })
     }
 }
 
 /// The columns of a file and of its folders, less those that it has itself. Sparse rows have no others.
-fn columns(part: &mut Part, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
-    let mut columns = crate::source(part.origin.clone(), options)?.columns().to_vec();
-    let is_new = |name: &str| !columns.iter().any(|column| column.name == name);
+fn columns_of(engine: &Engine, part: &mut Part, options: &Options) -> bochner::Result<Vec<ColumnInfo>> {
+    let mut columns = crate::source(engine, part.origin.clone(), options)?.columns().to_vec();
+    let own: HashSet<String> = columns.iter().map(|column| column.name.clone()).collect();
     let is_dense = sparse_width(&columns).is_none();
-    part.given.retain(|(name, _)| is_dense && is_new(name));
+    // Of folders inside one another the innermost counts.
+    let mut seen = HashSet::new();
+    part.given.reverse();
+    part.given.retain(|(name, _)| is_dense && !own.contains(name) && seen.insert(name.clone()));
+    part.given.reverse();
     let given = |(name, _): &(String, _)| ColumnInfo { name: name.clone(), kind: ColumnKind::Category };
     columns.extend(part.given.iter().map(given));
     Ok(columns)
@@ -96,8 +116,8 @@ fn sparse_width(columns: &[ColumnInfo]) -> Option<usize> {
 /// Both files have the same columns.
 fn check_names(first: &Part, names: &[ColumnInfo], part: &Part, found: &[ColumnInfo]) -> Result<(), Error> {
     let lacking = |of: &[ColumnInfo], others: &[ColumnInfo]| {
-        let is_there = |name: &str| others.iter().any(|column| column.name == name);
-        of.iter().find(|column| !is_there(&column.name)).map(|column| shortened(&column.name))
+        let others: HashSet<&str> = others.iter().map(|column| column.name.as_str()).collect();
+        of.iter().find(|column| !others.contains(column.name.as_str())).map(|column| shortened(&column.name))
     };
     let (file, other) = (part.origin.file.clone(), first.origin.file.clone());
     if let Some(column) = lacking(names, found) {
@@ -109,47 +129,67 @@ fn check_names(first: &Part, names: &[ColumnInfo], part: &Part, found: &[ColumnI
     }
 }
 
-/// What the columns are, from the cells of all files, where these are texts.
+/// What the cells of a column in all files say.
+#[derive(Clone)]
+struct Found {
+    inferred: Inferred,
+    /// Whether its kind was said, and only the way of writing was found.
+    is_said: bool,
+}
+
+/// What the columns are, from the cells of all files, where these are texts in at least one; `headed` are the columns of each file by their types.
 fn inferred(
+    engine: &Engine,
     parts: &[Part],
-    names: &[ColumnInfo],
+    headed: &[Vec<ColumnInfo>],
+    (names, positions): (&[String], &Positions),
     options: &Options,
-) -> bochner::Result<Vec<Option<Inferred>>> {
-    let is_said = |name: &str| options.kinds.iter().any(|(said, _)| said == name);
+) -> bochner::Result<Vec<Option<Found>>> {
+    let mut said: Vec<Option<Known>> = vec![None; names.len()];
+    for (name, known) in &options.kinds {
+        said[positions.find(name, names)?] = Some(*known);
+    }
+    // Ways of writing are found where a kind is said.
+    let is_open = |known: &Known| matches!(known, Known::Kind(kind) if kind.has_ways_of_writing());
+    let kinds: Vec<(String, Known)> =
+        options.kinds.iter().filter(|(_, known)| !is_open(known)).cloned().collect();
     let mut scans: Vec<Option<KindScan>> = vec![None; names.len()];
-    let mut add = |name: &str, scan: &KindScan| -> bochner::Result<()> {
-        let known = &mut scans[position(names, name)?];
-        match known {
-            Some(known) => known.merge(scan),
-            None => *known = Some(scan.clone()),
+    // What a type says of a column that is text in another file.
+    let mut typed: Vec<Option<ColumnKind>> = vec![None; names.len()];
+    for (part, columns) in parts.iter().zip(headed) {
+        let is_own = |name: &String| !part.given.iter().any(|(given, _)| given == name);
+        let kinds = kinds.iter().filter(|(name, _)| is_own(name)).cloned().collect();
+        let ignored = options.ignored.iter().filter(|name| is_own(name)).cloned().collect();
+        let options = Options { kinds, ignored, ..options.clone() };
+        let found = crate::scan(engine, part.origin.clone(), &options)?;
+        let mut is_text = HashSet::new();
+        for (name, scan) in found {
+            match &mut scans[positions.find(&name, names)?] {
+                Some(known) => known.merge(&scan),
+                none => *none = Some(scan),
+            }
+            is_text.insert(name);
         }
-        Ok(())
+        for column in columns.iter().filter(|column| is_own(&column.name) && !is_text.contains(&column.name))
+        {
+            typed[positions.find(&column.name, names)?] = Some(column.kind);
+        }
+    }
+    let decided = |(j, scan): (usize, Option<KindScan>)| {
+        let scan = scan?;
+        let (inferred, is_said) = match (said[j], typed[j]) {
+            (Some(Known::Kind(kind)), _) => (scan.decide_as(kind), true),
+            (_, Some(kind)) => (scan.decide_as(kind), false),
+            _ => (scan.decide(), false),
+        };
+        Some(Found { inferred, is_said })
     };
-    let mut typed: Vec<(String, ColumnKind)> = Vec::new();
-    for part in parts {
-        if sniff::format(&part.origin, options)? == Format::Csv {
-            let own = |(name, _): &&(String, CellFormat)| !part.given.iter().any(|(given, _)| given == name);
-            let kinds = options.kinds.iter().filter(own).cloned().collect();
-            let options = Options { kinds, ..options.clone() };
-            csv::scan(&part.origin, &options)?.iter().try_for_each(|(name, scan)| add(name, scan))?;
-        } else {
-            let source =
-                crate::source(part.origin.clone(), &Options { kinds: Vec::new(), ..options.clone() })?;
-            typed.extend(source.columns().iter().map(|column| (column.name.clone(), column.kind)));
-        }
-    }
-    let mut found: Vec<Option<Inferred>> =
-        scans.iter().map(|scan| scan.as_ref().map(KindScan::decide)).collect();
-    // Where one file knows what a column is, it is that in all of them.
-    for (name, kind) in typed {
-        if let Some(found) = &mut found[position(names, &name)?] {
-            found.format = CellFormat::from(kind);
-        }
-    }
-    for (j, column) in names.iter().enumerate() {
-        let is_given = |part: &Part| part.given.iter().any(|(name, _)| *name == column.name);
-        if found[j].is_none() && parts.iter().any(is_given) && !is_said(&column.name) {
-            found[j] = Some(of_folders(parts, &column.name));
+    let mut found: Vec<Option<Found>> = scans.into_iter().enumerate().map(decided).collect();
+    let folders: HashSet<&str> =
+        parts.iter().flat_map(|part| &part.given).map(|(name, _)| name.as_str()).collect();
+    for (j, name) in names.iter().enumerate() {
+        if found[j].is_none() && said[j].is_none() && folders.contains(name.as_str()) {
+            found[j] = Some(Found { inferred: of_folders(parts, name), is_said: false });
         }
     }
     Ok(found)
@@ -168,36 +208,44 @@ fn of_folders(parts: &[Part], name: &str) -> Inferred {
 }
 
 /// The columns of the table; they are of the same kind in every file.
-fn kinds_of(parts: &[Part], opened: &[Opened], names: &[ColumnInfo]) -> bochner::Result<Vec<ColumnInfo>> {
+fn kinds_of(parts: &[Part], opened: &[Opened], names: &[String]) -> bochner::Result<Vec<ColumnInfo>> {
     let of = |part: &Opened| (0..names.len()).map(|j| part.kind(j)).collect::<Vec<ColumnKind>>();
     let kinds = of(&opened[0]);
     for (part, opened) in parts.iter().zip(opened) {
         if let Some(j) = of(opened).iter().zip(&kinds).position(|(one, other)| one != other) {
             let (file, other) = (part.origin.file.clone(), parts[0].origin.file.clone());
-            return Err(Error::FileHasOtherKind { file, other, column: shortened(&names[j].name) }.into());
+            return Err(Error::FileHasOtherKind { file, other, column: shortened(&names[j]) }.into());
         }
     }
-    let info = |(info, kind): (&ColumnInfo, ColumnKind)| ColumnInfo { name: info.name.clone(), kind };
+    let info = |(name, kind): (&String, ColumnKind)| ColumnInfo { name: name.clone(), kind };
     Ok(names.iter().zip(kinds).map(info).collect())
 }
 
 impl Opened {
-    fn new(part: &Part, names: &[ColumnInfo], options: &Options) -> bochner::Result<Opened> {
-        let is_given = |name: &str| part.given.iter().any(|(given, _)| given == name);
+    fn new(engine: &Engine, part: &Part, names: &[String], options: &Options) -> bochner::Result<Opened> {
+        let is_given = |name: &String| part.given.iter().any(|(given, _)| given == name);
         let (given, own): (Vec<_>, Vec<_>) =
             options.kinds.iter().cloned().partition(|(name, _)| is_given(name));
-        let source = crate::source(part.origin.clone(), &Options { kinds: own, ..options.clone() })?;
+        let ignored = options.ignored.iter().filter(|name| !is_given(name)).cloned().collect();
+        let of_part = Options { kinds: own, ignored, ..options.clone() };
+        let source = crate::source(engine, part.origin.clone(), &of_part)?;
         let mut order: Vec<String> = source.columns().iter().map(|column| column.name.clone()).collect();
         order.extend(part.given.iter().map(|(name, _)| name.clone()));
-        let place = |info: &ColumnInfo| order.iter().position(|name| *name == info.name);
-        let places: Vec<usize> = names.iter().filter_map(place).collect();
+        let positions = Positions::of(&order);
+        let places: Vec<usize> = names.iter().filter_map(|name| positions.get(name)).collect();
         if places.len() < names.len() {
             return Err(Error::Changed { file: part.origin.file.clone() }.into());
         }
-        let number = CellFormat::from(ColumnKind::Number);
-        let format = |name: &str| given.iter().rfind(|(said, _)| said == name).map_or(number, |said| said.1);
+        let format = |name: &str| match given.iter().rfind(|(said, _)| said == name) {
+            Some((_, Known::Format(format))) => *format,
+            Some((_, Known::Kind(kind))) => CellFormat::from(*kind),
+            None if options.ignored.iter().any(|ignored| ignored == name) => {
+                CellFormat::from(ColumnKind::Text)
+            }
+            None => CellFormat::from(ColumnKind::Number),
+        };
         let column = |(name, cell): &(String, Option<String>)| {
-            csv::one_cell(&part.origin.file, format(name), cell.as_deref().unwrap_or_default())
+            text::one_cell(&part.origin.file, format(name), cell.as_deref().unwrap_or_default())
         };
         let given = part.given.iter().map(column).collect::<Result<_, Error>>()?;
         Ok(Opened { source, places, given, size: part.origin.size })

@@ -43,7 +43,7 @@ impl Source {
         let mut columns: Vec<ColumnInfo> = (0..header.columns).map(number).collect();
         for (name, format) in &options.kinds {
             let at = position(&columns, name)?;
-            if format.kind != ColumnKind::Number {
+            if format.kind() != ColumnKind::Number {
                 columns[at].kind = ColumnKind::Text;
             }
         }

@@ -14,6 +14,8 @@ use crate::files::Files;
 pub enum Format {
     /// Delimited text: `.csv`, `.tsv`.
     Csv,
+    /// JSON with an object a row: `.jsonl`, `.ndjson`, `.json`.
+    Json,
     /// Sparse rows of `index:value`: `.libsvm`, `.svm`, `.svmlight`.
     Libsvm,
     /// NumPy's arrays: `.npy`.
@@ -27,16 +29,48 @@ pub enum Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// `csv`, `libsvm`, `npy`, `parquet` or `arrow`.
+    /// `csv`, `json`, `libsvm`, `npy`, `parquet` or `arrow`.
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "csv" => Ok(Format::Csv),
+            "json" => Ok(Format::Json),
             "libsvm" => Ok(Format::Libsvm),
             "npy" => Ok(Format::Npy),
             "parquet" => Ok(Format::Parquet),
             "arrow" => Ok(Format::Arrow),
             _ => Err(Error::UnknownFormat { found: name.to_owned() }),
         }
+    }
+}
+
+/// What is known of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// What it holds; how its cells are written is found by reading them.
+    Kind(ColumnKind),
+    /// How its cells are read.
+    Format(CellFormat),
+}
+
+impl Known {
+    /// What it holds.
+    pub fn kind(self) -> ColumnKind {
+        match self {
+            Known::Kind(kind) => kind,
+            Known::Format(format) => format.kind,
+        }
+    }
+}
+
+impl From<ColumnKind> for Known {
+    fn from(kind: ColumnKind) -> Self {
+        Known::Kind(kind)
+    }
+}
+
+impl From<CellFormat> for Known {
+    fn from(format: CellFormat) -> Self {
+        Known::Format(format)
     }
 }
 
@@ -53,10 +87,10 @@ pub struct Options {
     /// first line, or a space.
     pub delimiter: Option<u8>,
     /// What some columns hold.
-    pub kinds: Vec<(String, CellFormat)>,
-    /// Columns that nobody looks at: texts, whose cells are all missing where a format stores each column by itself.
+    pub kinds: Vec<(String, Known)>,
+    /// Columns that nobody looks at: texts, whose cells are all missing.
     pub ignored: Vec<String>,
-    /// Whether the file is read once to find what its other columns hold; otherwise they are numbers in a CSV file, and elsewhere what the file says.
+    /// Whether the file is read once to find what its other columns hold; otherwise they are numbers in CSV and JSON, and elsewhere what the file says.
     pub infer: bool,
     /// Whether a cell that cannot be read is an error; otherwise it is missing.
     pub strict: bool,
@@ -97,7 +131,7 @@ impl Default for Options {
 impl Options {
     /// The same with these columns read as they are, whatever they hold.
     pub fn with_texts<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Options {
-        let text = CellFormat::from(ColumnKind::Text);
+        let text = Known::Kind(ColumnKind::Text);
         self.kinds.extend(names.into_iter().map(|name| (name.as_ref().to_owned(), text)));
         self
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! 1  first bytes that only one format has
 //! 2  the ending of the name, those of compression aside
-//! 3  a first line such as `label 3:0.5 7:1`: LIBSVM; any other text: CSV
+//! 3  a first line such as `{"a": 1`: JSON; such as `label 3:0.5 7:1`: LIBSVM; any other text: CSV
 //! ```
 
 use std::path::Path;
@@ -42,9 +42,6 @@ pub(crate) const WORKBOOK: Foreign = Foreign {
     advice: concat!("save the sheet as CSV, or: ", by_pandas!("read_excel")),
 };
 
-/// A text of its own kind.
-const JSON: Foreign = Foreign { found: "JSON", advice: by_pandas!("read_json") };
-
 /// The format of a file.
 pub(crate) fn format(origin: &Origin, options: &Options) -> Result<Format> {
     if let Some(format) = options.format {
@@ -61,10 +58,12 @@ pub(crate) fn format(origin: &Origin, options: &Options) -> Result<Format> {
     if text.contains(&0) {
         return Err(Error::UnknownContent { file: origin.file.clone() });
     }
-    if matches!(text.trim_ascii_start().first(), Some(b'{' | b'[')) {
-        return Err(JSON.refused(&origin.file));
-    }
-    Ok(if is_sparse(&text) { Format::Libsvm } else { Format::Csv })
+    Ok(match text.trim_ascii_start() {
+        [b'{', ..] => Format::Json,
+        [b'[', rest @ ..] if matches!(rest.trim_ascii_start(), [b'{', ..]) => Format::Json,
+        _ if is_sparse(&text) => Format::Libsvm,
+        _ => Format::Csv,
+    })
 }
 
 /// A format that begins like no other. What is not read is refused with a way out.
@@ -119,6 +118,7 @@ fn by_name(file: &Path) -> Option<Format> {
     };
     match extension(stem).as_str() {
         "csv" | "tsv" => Some(Format::Csv),
+        "jsonl" | "ndjson" | "json" => Some(Format::Json),
         "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
         "npy" => Some(Format::Npy),
         "parquet" | "pq" => Some(Format::Parquet),

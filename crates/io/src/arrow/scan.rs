@@ -11,26 +11,36 @@ use super::field::Found;
 use super::values::{append_numbers, beyond_exact};
 use super::{Batches, spell};
 use crate::error::{Result, shortened};
+use crate::options::Known;
 
-/// What the columns are that are texts or integers; adds what was noticed.
+/// The cells of some columns that are texts.
+pub(super) fn texts(batches: &impl Batches, columns: &[usize]) -> Result<Vec<KindScan>> {
+    let mut scans = vec![KindScan::default(); columns.len()];
+    pass(batches, columns, |k, array| {
+        let scan = &mut scans[k];
+        spell::each(array, &mut |cell| scan.absorb(cell.unwrap_or(""), scan.rows() + 1));
+        true
+    })?;
+    Ok(scans)
+}
+
+/// What the columns are that are texts or integers, as far as it is not known; adds what was noticed.
 pub(super) fn infer(
     batches: &impl Batches,
     names: &[String],
+    known: &[Option<Known>],
     found: &[Found],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Option<Inferred>>> {
     let mut inferred = vec![None; found.len()];
     let columns =
         |wanted: Found| -> Vec<usize> { (0..found.len()).filter(|&j| found[j] == wanted).collect() };
-    let texts = columns(Found::Text);
-    let mut scans = vec![KindScan::default(); texts.len()];
-    pass(batches, &texts, |k, array| {
-        let scan = &mut scans[k];
-        spell::each(array, &mut |cell| scan.absorb(cell.unwrap_or(""), scan.rows() + 1));
-        true
-    })?;
-    for (&j, scan) in texts.iter().zip(&scans) {
-        inferred[j] = Some(scan.decide());
+    let columns_of_text = columns(Found::Text);
+    for (j, scan) in columns_of_text.iter().zip(texts(batches, &columns_of_text)?) {
+        inferred[*j] = Some(match known[*j] {
+            Some(Known::Kind(kind)) => scan.decide_as(kind),
+            _ => scan.decide(),
+        });
     }
     let integers = columns(Found::Integer);
     let rows = batches.rows();

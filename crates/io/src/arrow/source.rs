@@ -1,22 +1,23 @@
 //! Record batches as a source of tables.
 
+use std::collections::HashSet;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use bochner::Engine;
-use bochner::table::infer::Inferred;
+use bochner::table::infer::{Inferred, KindScan};
 use bochner::table::{
     CellFormat, Column, ColumnInfo, ColumnKind, MISSING_DATE, Table, TableReader, TableSource, Unreadable,
-    position,
 };
 
 use super::field::{self, Found};
 use super::values::{Keys, append_dates, append_numbers, are_numbers, text_bytes};
 use super::{BatchReader, Batches, MOST_TEXT, scan, spell};
-use crate::csv::cells::Cells;
-use crate::csv::layout::unique;
 use crate::error::{Error, Result, expected, shortened};
-use crate::options::Options;
+use crate::names::{Positions, unique};
+use crate::options::{Known, Options};
+use crate::text::cells::Cells;
 
 /// Batches, and what their columns are.
 pub(crate) struct Source<B> {
@@ -32,6 +33,31 @@ pub(crate) struct Source<B> {
     is_strict: bool,
 }
 
+/// Whether the cells of a column say what it is, or how it is written.
+fn is_open(known: Option<Known>, found: Found) -> bool {
+    match known {
+        None => true,
+        Some(Known::Kind(kind)) => found == Found::Text && kind.has_ways_of_writing(),
+        Some(Known::Format(_)) => false,
+    }
+}
+
+/// The cells of the columns of text of which the options say nothing, by name.
+pub(crate) fn scan_texts(
+    batches: &impl Batches,
+    options: &Options,
+) -> bochner::Result<Vec<(String, KindScan)>> {
+    let fields = batches.schema().fields();
+    let names = unique(fields.iter().map(|field| field.name().clone()).collect(), &mut Vec::new());
+    let said: HashSet<&String> = options.kinds.iter().map(|(name, _)| name).chain(&options.ignored).collect();
+    // A column without a type is what it is in other files.
+    let is_text = |found: &DataType| field::of(found) == Found::Text || *found == DataType::Null;
+    let is_open = |j: &usize| is_text(fields[*j].data_type()) && !said.contains(&names[*j]);
+    let columns: Vec<usize> = (0..names.len()).filter(is_open).collect();
+    let scans = scan::texts(batches, &columns)?;
+    Ok(columns.iter().map(|&j| names[j].clone()).zip(scans).collect())
+}
+
 impl<B: Batches> Source<B> {
     /// Reads the batches where it has to be found what the columns are.
     pub(crate) fn open(batches: B, options: &Options) -> bochner::Result<Self> {
@@ -41,16 +67,17 @@ impl<B: Batches> Source<B> {
         let found: Vec<Found> = fields.iter().map(|field| field::of(field.data_type())).collect();
         let unknown = |name: &String| ColumnInfo { name: name.clone(), kind: ColumnKind::Text };
         let mut columns: Vec<ColumnInfo> = names.iter().map(unknown).collect();
-        let mut fixed: Vec<Option<CellFormat>> = vec![None; columns.len()];
-        for (name, format) in &options.kinds {
-            fixed[position(&columns, name)?] = Some(*format);
+        let positions = Positions::of(&names);
+        let mut known: Vec<Option<Known>> = vec![None; columns.len()];
+        for (name, what) in &options.kinds {
+            known[positions.find(name, &names)?] = Some(*what);
         }
         let mut is_ignored = vec![false; columns.len()];
         for name in &options.ignored {
-            is_ignored[position(&columns, name)?] = true;
+            is_ignored[positions.find(name, &names)?] = true;
         }
         let unknown: Vec<Found> = if options.infer {
-            let is_open = |j: usize| fixed[j].is_none() && !is_ignored[j];
+            let is_open = |j: usize| !is_ignored[j] && is_open(known[j], found[j]);
             let nothing = Found::Kind(ColumnKind::Text);
             (0..found.len()).map(|j| if is_open(j) { found[j] } else { nothing }).collect()
         } else {
@@ -77,18 +104,22 @@ impl<B: Batches> Source<B> {
         };
         if options.infer {
             source.check_flat(&names)?;
-            source.inferred = scan::infer(&source.batches, &names, &unknown, &mut source.warnings)?;
+            source.inferred = scan::infer(&source.batches, &names, &known, &unknown, &mut source.warnings)?;
         }
         for (j, column) in columns.iter_mut().enumerate() {
             let text = CellFormat::from(ColumnKind::Text);
-            let inferred = source.inferred[j].as_ref().map(|inferred| inferred.format);
-            let format = match fixed[j].or(inferred) {
+            let format = match (known[j], &source.inferred[j]) {
                 _ if source.is_ignored[j] => text,
-                Some(format) => format,
-                None => CellFormat::from(by_type(&found[j])),
+                (Some(Known::Format(format)), _) => format,
+                (_, Some(inferred)) => inferred.format,
+                (Some(Known::Kind(kind)), None) => CellFormat::from(kind),
+                (None, None) => CellFormat::from(by_type(&found[j])),
             };
             column.kind = format.kind;
             source.formats.push(format);
+            if known[j].is_some() {
+                source.inferred[j] = None;
+            }
         }
         source.columns = columns;
         Ok(source)

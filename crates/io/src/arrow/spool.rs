@@ -18,8 +18,8 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use bochner::table::{ColumnInfo, ColumnKind, TableSource, position};
 
 use super::{BatchReader, Batches, Held, Source};
-use crate::csv::layout::unique;
 use crate::error::{Error, Result};
+use crate::names::unique;
 use crate::options::Options;
 use crate::temporary::{Place, Unnamed};
 

@@ -1,15 +1,20 @@
 //! The columns of a file and how they are told apart.
 
-use std::collections::HashMap;
-
 use bochner::table::{infer, number};
+use memchr::memchr_iter;
 
-use super::delimiter;
-use super::records::Records;
-use crate::error::{Error, Result, shortened};
+use super::split::Split;
+use super::{delimiter, fields};
+use crate::error::{Error, Result};
 use crate::input::Input;
+use crate::names::unique;
 use crate::options::Options;
 use crate::origin::Origin;
+use crate::text::Field;
+use crate::text::records::Records;
+
+/// The most fields of a record: names and places are kept for each.
+const MOST_FIELDS: usize = 1 << 20;
 
 /// What has to be known to read the rows.
 pub(super) struct Layout {
@@ -35,16 +40,15 @@ impl Layout {
             Some(delimiter) => delimiter::check(delimiter)?,
             None => delimiter::sniff(rest),
         };
-        let mut records = Records::new(input, delimiter);
-        records.skip_lines(comments)?;
-        if !records.advance()? {
-            let file = records.input().file().to_owned();
+        let mut records = after_comments(input, comments, delimiter)?;
+        let file = records.input().file().to_owned();
+        let Some(written) = first(&mut records, delimiter)? else {
             let is_wanted = options.header.unwrap_or(true);
             return Err(if is_wanted { Error::NoHeader { file } } else { Error::NoColumns { file } }.into());
-        }
-        let place = records.place();
-        let field = |field: &[u8]| place.text(field.trim_ascii()).map(str::to_owned);
-        let fields = records.fields().map(field).collect::<Result<Vec<String>>>()?;
+        };
+        let place = records.input().place(records.in_hand().records.first().map_or(1, |record| record.line));
+        let field = |field: &Vec<u8>| place.text(field).map(str::to_owned);
+        let fields = written.iter().map(field).collect::<Result<Vec<String>>>()?;
         let mut warnings = Vec::new();
         let header = options.header.unwrap_or_else(|| {
             let is_header = !are_cells(&fields);
@@ -54,49 +58,56 @@ impl Layout {
             }
             is_header
         });
-        let written = if header {
-            records.fields().map(|field| field.trim_ascii().to_vec()).collect()
+        let (names, written) = if header {
+            (unique(fields, &mut warnings), written)
         } else {
-            Vec::new()
-        };
-        let names = if header {
-            unique(fields, &mut warnings)
-        } else {
-            (1..=records.len()).map(|column| format!("c{column}")).collect()
+            ((1..=fields.len()).map(|column| format!("c{column}")).collect(), Vec::new())
         };
         Ok(Layout { names, delimiter, header, comments, written, warnings })
     }
 
     /// The records after the header, if there is one; it must still be the same.
-    pub(super) fn records(&self, origin: &Origin) -> Result<Records> {
-        let mut records = Records::new(Input::text(origin)?, self.delimiter);
-        records.skip_lines(self.comments)?;
-        let is_same = |records: &Records| {
-            records.fields().map(<[u8]>::trim_ascii).eq(self.written.iter().map(Vec::as_slice))
-        };
-        if !self.header || (records.advance()? && is_same(&records)) {
+    pub(super) fn rows(&self, origin: &Origin) -> Result<Records<Split>> {
+        let mut records = after_comments(Input::text(origin)?, self.comments, self.delimiter)?;
+        if !self.header || first(&mut records, self.delimiter)?.as_ref() == Some(&self.written) {
             Ok(records)
         } else {
             Err(Error::Changed { file: origin.file.clone() })
         }
     }
+}
 
-    /// The record in hand has a field for each column.
-    pub(super) fn check(&self, records: &Records) -> Result<()> {
-        let (expected, found) = (self.names.len(), records.len());
-        if found == expected {
-            return Ok(());
+/// The records after some lines.
+fn after_comments(mut input: Input, comments: u64, delimiter: u8) -> Result<Records<Split>> {
+    let mut skipped = Vec::new();
+    for line in 1..=comments {
+        input.read_line(line, &mut skipped)?;
+    }
+    Ok(Records::new(input, Split::new(delimiter, comments + 1)))
+}
+
+/// The fields of the next record, without the spaces around them.
+fn first(records: &mut Records<Split>, delimiter: u8) -> Result<Option<Vec<Vec<u8>>>> {
+    if !records.advance(1, 0)? {
+        return Ok(None);
+    }
+    let (in_hand, mut found) = (records.in_hand(), Vec::new());
+    let (text, record) = (in_hand.text, &in_hand.records[0]);
+    let most = 1 + memchr_iter(delimiter, &text[record.bytes.clone()]).take(MOST_FIELDS).count();
+    if fields::find(text, record.bytes.clone(), delimiter, most, &mut found) > MOST_FIELDS {
+        let (file, line) = (records.input().file().to_owned(), record.line);
+        return Err(Error::TooManyFields { file, line, limit: MOST_FIELDS });
+    }
+    let bytes = |field: &Field| match *field {
+        Field::Plain(start, end) => text[start as usize..end as usize].trim_ascii().to_vec(),
+        Field::Escaped(start, end) => {
+            let mut bytes = Vec::new();
+            fields::unescape(&text[start as usize..end as usize], &mut bytes);
+            bytes.trim_ascii().to_vec()
         }
-        let place = records.place();
-        Err(Error::FieldCount { file: place.file.to_owned(), line: place.line, expected, found })
-    }
-
-    /// Where a column stands.
-    pub(super) fn position(&self, name: &str) -> bochner::Result<usize> {
-        let found = self.names.iter().position(|known| known == name);
-        found
-            .ok_or_else(|| bochner::Error::MissingColumn { name: name.to_owned(), found: self.names.clone() })
-    }
+        Field::Missing | Field::Nested => Vec::new(),
+    };
+    Ok(Some(found.iter().map(bytes).collect()))
 }
 
 /// Whether a first record is a row: it has a number with a decimal point, or numbers only, which do not count columns.
@@ -111,38 +122,6 @@ fn are_cells(fields: &[String]) -> bool {
         numbers.iter().flatten().zip(0..).all(|(value, at)| (*value - first - f64::from(at)).abs() < 0.5)
     };
     has_fraction || (are_numbers && !counts(0.0) && !counts(1.0))
-}
-
-/// Names that are there once each: others are numbered as pandas numbers them.
-pub(crate) fn unique(fields: Vec<String>, warnings: &mut Vec<String>) -> Vec<String> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let taken: std::collections::HashSet<String> = fields.iter().cloned().collect();
-    let mut names = Vec::with_capacity(fields.len());
-    let (mut renamed, mut example) = (0, String::new());
-    for (column, field) in fields.into_iter().enumerate() {
-        let field = if field.is_empty() { format!("Unnamed: {column}") } else { field };
-        let count = seen.entry(field.clone()).or_insert(0);
-        let mut name = field.clone();
-        while *count > 0 && (name == field || taken.contains(&name)) {
-            name = format!("{field}.{count}");
-            if taken.contains(&name) {
-                *count += 1;
-            }
-        }
-        *count += 1;
-        if name != field {
-            renamed += 1;
-            if example.is_empty() {
-                example = format!("the second \"{}\" is \"{}\"", shortened(&field), shortened(&name));
-            }
-        }
-        names.push(name);
-    }
-    if renamed > 0 {
-        warnings
-            .push(format!("columns share their names: {example}{}", if renamed > 1 { ", …" } else { "" }));
-    }
-    names
 }
 
 /// Lines at the start that begin with `#`, unless the last of them is the header: it has as many fields as the line after it.
@@ -183,17 +162,6 @@ mod tests {
         for line in ["a,b", "0,1,2", "1,2,3", "year,2020", "a,1", "", ",a", "x1,2"] {
             assert!(!are_cells(&fields(line)), "{line}");
         }
-    }
-
-    #[test]
-    fn names_are_there_once_each() {
-        let mut warnings = Vec::new();
-        assert_eq!(unique(fields("a,b,a,,a"), &mut warnings), ["a", "b", "a.1", "Unnamed: 3", "a.2"]);
-        assert_eq!(warnings, ["columns share their names: the second \"a\" is \"a.1\", …"]);
-        assert_eq!(unique(fields("a,a.1,a"), &mut Vec::new()), ["a", "a.1", "a.2"]);
-        let mut none = Vec::new();
-        unique(fields("a,b"), &mut none);
-        assert!(none.is_empty());
     }
 
     #[test]

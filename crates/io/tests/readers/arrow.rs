@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::Int8Type;
 use arrow_array::*;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use bochner::table::{CellFormat, Column, ColumnKind, MISSING_DATE, Table, TableSource, TextColumn};
+use bochner::table::{Column, ColumnKind, MISSING_DATE, Table, TableSource, TextColumn};
 use bochner_io::{Options, arrow, from_bytes};
 
 use crate::ENGINE;
@@ -36,7 +36,7 @@ fn column(array: impl Array + 'static, options: &Options) -> Column {
 }
 
 fn fixed(kind: ColumnKind) -> Options {
-    Options { kinds: vec![("a".to_owned(), CellFormat::from(kind))], ..Options::default() }
+    Options { kinds: vec![("a".to_owned(), kind.into())], ..Options::default() }
 }
 
 /// Numbers, NaN as none.

@@ -116,7 +116,7 @@ fn the_content_says_how_it_is_compressed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, pack(text.as_bytes())).unwrap();
-        let source = open(&path, &Options::default()).unwrap();
+        let source = open(&ENGINE, &path, &Options::default()).unwrap();
         assert_eq!([tables(&*source), tables(&*source)], [plain.clone(), plain.clone()], "{codec}");
     }
     assert_eq!(read("a", b"BZh9 is a name,b\n1,2\n").unwrap()[0].columns[0], Column::Number(vec![1.0]));

@@ -50,10 +50,9 @@ fn what_is_not_read_says_how_to_make_a_table_of_it() {
             assert!(error.contains(advice), "{error}");
         }
     }
-    let error = first_column("a.json", b" {\"a\": 1}\n");
-    assert!(
-        error.starts_with("a.json: expected a table, found JSON; ") && error.contains("read_json"),
-        "{error}"
-    );
+    for name in ["a.json", "a.jsonl", "a", "a.txt"] {
+        assert_eq!(first_column(name, b" {\"a\": 1}\n"), "a");
+        assert_eq!(first_column(name, b"[ {\"a\": 1}]\n"), "a");
+    }
     assert_eq!(first_column("a.csv", b"{x},b\n1,2\n"), "{x}");
 }

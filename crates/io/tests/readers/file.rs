@@ -199,7 +199,7 @@ fn the_fraction_counts_the_bytes_on_the_disk() {
     for (name, bytes) in [("a.csv", text.clone().into_bytes()), ("a.csv.gz", packed(&text))] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let source = open(&path, &Options::default()).unwrap();
+        let source = open(&ENGINE, &path, &Options::default()).unwrap();
         let mut reader = source.open(&ENGINE).unwrap();
         let mut fractions = vec![reader.fraction().unwrap()];
         while reader.next(50_000).unwrap().is_some() {
@@ -252,7 +252,7 @@ fn arrays_are_tables_of_numbers() {
     let dictionary = "{'descr': '<i2', 'fortran_order': False, 'shape': (6,), }";
     encoder.write_all(&array(dictionary, &ints)).unwrap();
     std::fs::write(&path, encoder.finish().unwrap()).unwrap();
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&ENGINE, &path, &Options::default()).unwrap();
     assert_eq!(numbers(&tables(&*source, 9)[0]), [[1.0, -2.0, 300.0, 4.0, 5.0, 6.0]]);
     // No rows are no tables.
     let none = array("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", &[]);
@@ -283,7 +283,7 @@ fn arrays_of_columns_are_the_same_tables() {
     let once = by_columns.clone();
     let once = move || Ok(Box::new(std::io::Cursor::new(once.clone())) as Box<dyn std::io::Read>);
     for source in [
-        open(&folder.path().join("a.npy"), &options).unwrap(),
+        open(&ENGINE, &folder.path().join("a.npy"), &options).unwrap(),
         from_bytes("a.npy", by_columns.clone(), &options).unwrap(),
         from_bytes("a.npy.gz", packed, &options).unwrap(),
         bochner_io::open_with("a.npy", once, &options).unwrap(),
@@ -335,12 +335,12 @@ fn targets_stand_beside_the_rows_of_another_file() {
     std::fs::write(at("x.csv"), "a,b\n1,2\n3,4\n5,6\n").unwrap();
     std::fs::write(at("y.csv"), "kind\n7\n8\n9\n").unwrap();
     let options = Options { targets: Some(at("y.csv")), ..Options::default() };
-    let source = open(&at("x.csv"), &options).unwrap();
+    let source = open(&ENGINE, &at("x.csv"), &options).unwrap();
     assert_eq!(names(&*source), ["a", "b", "target"]);
     let found = tables(&*source, 2);
     assert_eq!(numbers(&found[0])[2], [7.0, 8.0]);
     assert_eq!((numbers(&found[1]), found[1].first_row), (vec![vec![5.0], vec![6.0], vec![9.0]], 2));
-    let source = open(&at("x.csv"), &options.with_texts(["target", "a"])).unwrap();
+    let source = open(&ENGINE, &at("x.csv"), &options.with_texts(["target", "a"])).unwrap();
     let found = tables(&*source, 9);
     assert_eq!(texts(&found[0].columns[2]), ["7", "8", "9"]);
     assert_eq!(texts(&found[0].columns[0]), ["1", "3", "5"]);

@@ -7,10 +7,12 @@ mod encoding;
 mod file;
 mod hostile;
 mod ipc;
+mod json;
 mod many;
 mod message;
 mod parquet;
 mod property;
+mod threads;
 
 use std::sync::LazyLock;
 

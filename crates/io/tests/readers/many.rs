@@ -27,13 +27,13 @@ impl Folder {
     }
 
     fn open(&self, name: &str) -> Box<dyn TableSource> {
-        open(&self.at(name), &Options::default()).unwrap()
+        open(&ENGINE, &self.at(name), &Options::default()).unwrap()
     }
 
     /// What is wrong, with names as they are in the folder.
     fn error(&self, name: &str, options: &Options) -> String {
         let read = || -> bochner::Result<()> {
-            let source = open(&self.at(name), options)?;
+            let source = open(&ENGINE, &self.at(name), options)?;
             let mut reader = source.open(&ENGINE)?;
             while reader.next(3)?.is_some() {}
             Ok(())
@@ -125,7 +125,7 @@ fn patterns_and_lists() {
     assert_eq!(twice.paths().count(), 1, "a file counts once");
     assert!(files.name().to_string_lossy().ends_with("b.csv and 2 more"));
     let options = Options { files: Some(files), ..Options::default() };
-    let source = open(Path::new("whatever"), &options).unwrap();
+    let source = open(&ENGINE, Path::new("whatever"), &options).unwrap();
     assert_eq!(whole(&*source), ["3", "1", "2"], "in the order in which they are named");
     assert!(Files::find::<&Path>(&[], None).is_err());
 }
@@ -151,9 +151,9 @@ fn kinds_are_found_from_all_files() {
     assert_eq!(whole(&*source)[0], "1 2024-02-01", "the day stands first, as the other file has it");
     assert_eq!(source.inferred(0).unwrap().missing, 2);
     // What is said goes before.
-    let source = open(&folder.at("e"), &Options::default().with_texts(["x"])).unwrap();
+    let source = open(&ENGINE, &folder.at("e"), &Options::default().with_texts(["x"])).unwrap();
     assert_eq!(kinds(&*source), [ColumnKind::Text, ColumnKind::Date]);
-    let source = open(&folder.at("e"), &Options { infer: false, ..Options::default() }).unwrap();
+    let source = open(&ENGINE, &folder.at("e"), &Options { infer: false, ..Options::default() }).unwrap();
     assert_eq!(kinds(&*source), [ColumnKind::Number; 2]);
 }
 
@@ -173,7 +173,7 @@ fn folders_give_columns() {
         assert_eq!(whole(&*source), expected, "{pattern}");
         assert_eq!(tables(&*source, 3).len(), 2);
     }
-    let source = open(&folder.at("h"), &Options::default().with_texts(["year", "x"])).unwrap();
+    let source = open(&ENGINE, &folder.at("h"), &Options::default().with_texts(["year", "x"])).unwrap();
     assert_eq!(source.columns()[1].kind, ColumnKind::Text);
     assert_eq!(whole(&*source)[0], "1 2023 São Paulo");
     // So that a model that was fitted to all of them predicts for one.
@@ -220,7 +220,7 @@ fn errors_name_both_files_or_the_right_one() {
     let folder = Folder::new(&[("d/a.csv", "x\n1\n"), ("d/b.csv", "x\n1\n2\n\nred\n")]);
     let strict = Options { strict: true, infer: false, ..Options::default() };
     assert_eq!(folder.error("d", &strict), "d/b.csv:5:1: expected a number, found \"red\" (column \"x\")");
-    let source = open(&folder.at("d"), &Options { infer: false, ..Options::default() }).unwrap();
+    let source = open(&ENGINE, &folder.at("d"), &Options { infer: false, ..Options::default() }).unwrap();
     let mut reader = source.open(&ENGINE).unwrap();
     reader.next(3).unwrap();
     assert!(reader.unreadable().is_empty());
@@ -260,7 +260,7 @@ fn what_comes_once_is_kept_in_a_file_without_a_name() {
     let files = Files::find(&[&pipe], Some(&keep)).unwrap();
     writer.join().unwrap();
     let options = Options { files: Some(files), ..Options::default() };
-    let source = open(&pipe, &options).unwrap();
+    let source = open(&ENGINE, &pipe, &options).unwrap();
     let expected = from_bytes("a.csv", text, &Options::default()).unwrap();
     // As often as asked, and two at a time.
     assert!(tables(&*source, 1000) == tables(&*expected, 1000));

@@ -127,7 +127,7 @@ fn sparse_rows() {
 fn names_and_formats() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let refusal = |name: &str| match open(&at(name), &Options::default()) {
+    let refusal = |name: &str| match open(&ENGINE, &at(name), &Options::default()) {
         Ok(_) => String::new(),
         Err(error) => error.to_string().replace(&format!("{}/", folder.path().display()), ""),
     };
@@ -139,17 +139,18 @@ fn names_and_formats() {
     let forced = Options { format: Some(Format::Csv), ..Options::default() };
     assert_eq!(refusal("data.bin"), "data.bin: expected a table, found bytes of an unknown format");
     assert_eq!(refusal("plain"), "");
-    assert_eq!(open(&at("plain"), &forced).unwrap().columns().len(), 2);
+    assert_eq!(open(&ENGINE, &at("plain"), &forced).unwrap().columns().len(), 2);
     assert_eq!(refusal("a.csv"), "");
     assert!(
-        matches!(open(&at("none.csv"), &forced), Err(bochner::Error::Io { path, .. }) if path == at("none.csv"))
+        matches!(open(&ENGINE, &at("none.csv"), &forced), Err(bochner::Error::Io { path, .. }) if path == at("none.csv"))
     );
 
     let why = "a source is read more than once; save it to a file first";
     assert_eq!(refusal("folder.csv"), "folder.csv: expected files, found none");
     assert_eq!(refusal("none-*.csv"), "none-*.csv: expected files, found none");
-    let given =
-        |name: &str| open(name.as_ref(), &forced).err().map(|error| error.to_string()).unwrap_or_default();
+    let given = |name: &str| {
+        open(&ENGINE, name.as_ref(), &forced).err().map(|error| error.to_string()).unwrap_or_default()
+    };
     assert_eq!(given("-"), format!("-: expected a regular file, found standard input: {why}"));
     if cfg!(unix) {
         let expected = format!("/dev/null: expected a regular file, found a pipe or a device: {why}");
@@ -157,7 +158,7 @@ fn names_and_formats() {
     }
     assert_eq!("libsvm".parse::<Format>().unwrap(), Format::Libsvm);
     let error = "xls".parse::<Format>().unwrap_err().to_string();
-    assert_eq!(error, "expected the format csv, libsvm, npy, parquet or arrow, found \"xls\"");
+    assert_eq!(error, "expected the format csv, json, libsvm, npy, parquet or arrow, found \"xls\"");
 }
 
 /// An array with this dictionary and these numbers.
@@ -309,7 +310,7 @@ fn targets_of_another_file() {
     let complaint = |data: &str, most: usize| {
         let options = Options { targets: Some(at("y.npy")), ..Options::default() };
         let read = || -> bochner::Result<()> {
-            let source = open(&at(data), &options)?;
+            let source = open(&ENGINE, &at(data), &options)?;
             let mut reader = source.open(&ENGINE)?;
             while reader.next(most)?.is_some() {}
             Ok(())
@@ -378,7 +379,7 @@ fn a_file_that_changes_between_passes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "a,b\n1,2\n").unwrap();
-    let source = open(&path, &Options::default()).unwrap();
+    let source = open(&ENGINE, &path, &Options::default()).unwrap();
     std::fs::write(&path, "a,c\n1,2\n").unwrap();
     let error = source.open(&ENGINE).err().map(|error| error.to_string()).unwrap_or_default();
     let expected = "expected the header to stay as it was, found another: the file has changed";
