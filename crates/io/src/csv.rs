@@ -70,6 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::Cell;
     use crate::text::records::Splitter;
 
     /// Records as csv-core reads them, of a text that ends outside of quotes.
@@ -114,14 +115,9 @@ mod tests {
             let (mut found, most) = (Vec::new(), span.bytes.len() + 1);
             let count = fields::find(text, span.bytes, b',', most, &mut found);
             assert_eq!(count, found.len());
-            let spelled = |field: &Field| match *field {
-                Field::Plain(start, end) => text[start as usize..end as usize].to_vec(),
-                Field::Escaped(start, end) => {
-                    let mut bytes = Vec::new();
-                    Csv::unescape(&text[start as usize..end as usize], &mut bytes);
-                    bytes
-                }
-                Field::Missing | Field::Nested => panic!("{field:?}"),
+            let spelled = |field: &Field| match field.cell(text, Csv::unescape, &mut Vec::new()) {
+                Cell::Text(bytes) => bytes.to_vec(),
+                other => panic!("{other:?}"),
             };
             records.push(found.iter().map(spelled).collect());
         }

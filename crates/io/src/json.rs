@@ -84,7 +84,7 @@ impl TextFormat for Json {
 
     fn fields(&self, text: &[u8], record: &Span, place: Place<'_>, to: &mut Vec<Field>) -> Result<()> {
         let first = to.len();
-        to.resize(first + self.names.len(), Field::Missing);
+        to.resize(first + self.names.len(), Field::MISSING);
         let fields = &mut to[first..];
         let mut next = 0;
         each(text, record, place, &mut |key, value| {
@@ -146,13 +146,13 @@ impl Keys {
 /// Where the text of a value is.
 fn field(text: &[u8], value: &str) -> Field {
     let start = value.as_ptr() as usize - text.as_ptr() as usize;
-    let [from, to] = [start, start + value.len()].map(|at| at as u32);
+    let end = start + value.len();
     match value.as_bytes() {
-        [b'{' | b'[', ..] => Field::Nested,
-        b"null" => Field::Missing,
-        [b'"', inside @ .., b'"'] if !inside.contains(&b'\\') => Field::Plain(from + 1, to - 1),
-        [b'"', ..] => Field::Escaped(from, to),
-        _ => Field::Plain(from, to),
+        [b'{' | b'[', ..] => Field::NESTED,
+        b"null" => Field::MISSING,
+        [b'"', inside @ .., b'"'] if !inside.contains(&b'\\') => Field::plain(start + 1, end - 1),
+        [b'"', ..] => Field::escaped(start, end),
+        _ => Field::plain(start, end),
     }
 }
 

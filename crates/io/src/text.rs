@@ -28,17 +28,51 @@ use cells::Cells;
 use records::{Records, Span, Splitter};
 use rounds::Rounds;
 
-/// Where a field stands in a text.
+/// Where a field stands in a text: its first byte, and the byte after its last, with a mark where it has escapes, which the format knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// As it is.
-    Plain(u32, u32),
-    /// With escapes, which the format knows.
-    Escaped(u32, u32),
-    /// It has none.
-    Missing,
-    /// It is several values.
-    Nested,
+pub(crate) struct Field {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// Of a field with escapes. Texts are shorter.
+const ESCAPED: u32 = 1 << 31;
+
+impl Field {
+    /// A cell without a value.
+    pub(crate) const MISSING: Field = Field { start: u32::MAX, end: 0 };
+
+    /// A cell with several values.
+    pub(crate) const NESTED: Field = Field { start: u32::MAX, end: 1 };
+
+    /// As it stands.
+    pub(crate) fn plain(start: usize, end: usize) -> Field {
+        Field { start: start as u32, end: end as u32 }
+    }
+
+    /// With escapes.
+    pub(crate) fn escaped(start: usize, end: usize) -> Field {
+        Field { start: start as u32, end: end as u32 | ESCAPED }
+    }
+
+    /// The cell, of what stands in the text; `unescape` spells it out where that differs.
+    pub(crate) fn cell<'a>(
+        self,
+        text: &'a [u8],
+        unescape: fn(&[u8], &mut Vec<u8>),
+        spelled: &'a mut Vec<u8>,
+    ) -> Cell<'a> {
+        match self {
+            Field::MISSING => Cell::Missing,
+            Field::NESTED => Cell::Nested,
+            Field { start, end } if end & ESCAPED == 0 => Cell::Text(&text[start as usize..end as usize]),
+            Field { start, end } => {
+                spelled.clear();
+                unescape(&text[start as usize..(end & !ESCAPED) as usize], spelled);
+                Cell::Text(spelled)
+            }
+        }
+    }
 }
 
 /// A cell of a row.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use crate::text::Field;
 
@@ -16,30 +16,34 @@ pub(super) fn find(
 ) -> usize {
     let bytes = &text[record.clone()];
     match memchr(b'"', bytes) {
-        None => plain(bytes, record.start as u32, delimiter, expected, to),
-        Some(_) => quoted(bytes, record.start as u32, delimiter, expected, to),
+        None => plain(bytes, record.start, delimiter, expected, to),
+        Some(_) => quoted(bytes, record.start, delimiter, expected, to),
     }
 }
 
 /// Of a record without quotes: what stands between delimiters.
-fn plain(bytes: &[u8], base: u32, delimiter: u8, expected: usize, to: &mut Vec<Field>) -> usize {
-    let (first, mut count, mut start) = (to.len(), 0, base);
-    to.resize(first + expected + 1, Field::Missing);
+fn plain(bytes: &[u8], base: usize, delimiter: u8, expected: usize, to: &mut Vec<Field>) -> usize {
+    let (first, mut count, base) = (to.len(), 0, base as u32);
+    to.resize(first + expected + 2, Field::MISSING);
     let fields = &mut to[first..];
+    fields[0].start = base;
     for (&byte, at) in bytes.iter().zip(base..) {
         // Overwritten unless it is an end: cheaper than a branch nobody can predict.
-        fields[count.min(expected)] = Field::Plain(start, at);
-        let is_end = byte == delimiter;
-        count += usize::from(is_end);
-        start = if is_end { at + 1 } else { start };
+        fields[count].end = at;
+        fields[count + 1].start = at + 1;
+        count = (count + usize::from(byte == delimiter)).min(expected);
     }
-    fields[count.min(expected)] = Field::Plain(start, base + bytes.len() as u32);
+    fields[count].end = base + bytes.len() as u32;
+    if count == expected {
+        // More than that: how many is told once.
+        count = memchr_iter(delimiter, bytes).count();
+    }
     to.truncate(first + expected.min(count + 1));
     count + 1
 }
 
 /// Of a record with quotes.
-fn quoted(bytes: &[u8], base: u32, delimiter: u8, expected: usize, to: &mut Vec<Field>) -> usize {
+fn quoted(bytes: &[u8], base: usize, delimiter: u8, expected: usize, to: &mut Vec<Field>) -> usize {
     let (mut count, mut start) = (0, 0);
     loop {
         let (field, end) = one(bytes, start, delimiter, base);
@@ -55,19 +59,18 @@ fn quoted(bytes: &[u8], base: u32, delimiter: u8, expected: usize, to: &mut Vec<
 }
 
 /// The field that starts here, and where it ends.
-fn one(bytes: &[u8], start: usize, delimiter: u8, base: u32) -> (Field, usize) {
+fn one(bytes: &[u8], start: usize, delimiter: u8, base: usize) -> (Field, usize) {
     let end_after = |from: usize| memchr(delimiter, &bytes[from..]).map_or(bytes.len(), |at| from + at);
-    let place = |at: usize| base + at as u32;
     if bytes.get(start) != Some(&b'"') {
         let end = end_after(start);
-        return (Field::Plain(place(start), place(end)), end);
+        return (Field::plain(base + start, base + end), end);
     }
     let (close, is_doubled) = closing(bytes, start + 1);
     let end = end_after((close + 1).min(bytes.len()));
     let field = if !is_doubled && end == close + 1 {
-        Field::Plain(place(start + 1), place(close))
+        Field::plain(base + start + 1, base + close)
     } else {
-        Field::Escaped(place(start), place(end))
+        Field::escaped(base + start, base + end)
     };
     (field, end)
 }
@@ -99,19 +102,15 @@ pub(super) fn unescape(field: &[u8], to: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Cell;
 
     fn fields(record: &str, expected: usize) -> (Vec<String>, usize) {
         let text = format!("abc{record}def");
         let mut found = Vec::new();
         let count = find(text.as_bytes(), 3..3 + record.len(), b',', expected, &mut found);
-        let spelled = |field: &Field| match *field {
-            Field::Plain(start, end) => text[start as usize..end as usize].to_owned(),
-            Field::Escaped(start, end) => {
-                let mut bytes = Vec::new();
-                unescape(&text.as_bytes()[start as usize..end as usize], &mut bytes);
-                String::from_utf8(bytes).unwrap()
-            }
-            Field::Missing | Field::Nested => panic!("no such field"),
+        let spelled = |field: &Field| match field.cell(text.as_bytes(), unescape, &mut Vec::new()) {
+            Cell::Text(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+            other => panic!("{other:?}"),
         };
         (found.iter().map(spelled).collect(), count)
     }

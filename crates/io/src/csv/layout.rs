@@ -10,8 +10,8 @@ use crate::input::Input;
 use crate::names::unique;
 use crate::options::Options;
 use crate::origin::Origin;
-use crate::text::Field;
 use crate::text::records::Records;
+use crate::text::{Cell, Field};
 
 /// The most fields of a record: names and places are kept for each.
 const MOST_FIELDS: usize = 1 << 20;
@@ -98,14 +98,9 @@ fn first(records: &mut Records<Split>, delimiter: u8) -> Result<Option<Vec<Vec<u
         let (file, line) = (records.input().file().to_owned(), record.line);
         return Err(Error::TooManyFields { file, line, limit: MOST_FIELDS });
     }
-    let bytes = |field: &Field| match *field {
-        Field::Plain(start, end) => text[start as usize..end as usize].trim_ascii().to_vec(),
-        Field::Escaped(start, end) => {
-            let mut bytes = Vec::new();
-            fields::unescape(&text[start as usize..end as usize], &mut bytes);
-            bytes.trim_ascii().to_vec()
-        }
-        Field::Missing | Field::Nested => Vec::new(),
+    let bytes = |field: &Field| match field.cell(text, fields::unescape, &mut Vec::new()) {
+        Cell::Text(bytes) => bytes.trim_ascii().to_vec(),
+        Cell::Missing | Cell::Nested => Vec::new(),
     };
     Ok(Some(found.iter().map(bytes).collect()))
 }

@@ -163,22 +163,12 @@ fn show<F: TextFormat, C>(
     see: &impl Fn(usize, &mut C, Cell<'_>, Place<'_>) -> Result<()>,
 ) -> result::Result<(), (usize, usize, Error)> {
     let mut unescaped = Vec::new();
-    let bytes = |start: u32, end: u32| &in_hand.text[start as usize..end as usize];
     for piece in pieces {
         let records = &in_hand.records[piece.records.clone()];
         for (i, (record, fields)) in records.iter().zip(piece.fields.chunks_exact(width)).enumerate() {
             let place = in_hand.place(record);
             for (j, (column, field)) in columns.iter_mut().zip(&fields[first..]).enumerate() {
-                let cell = match *field {
-                    Field::Plain(start, end) => Cell::Text(bytes(start, end)),
-                    Field::Escaped(start, end) => {
-                        unescaped.clear();
-                        F::unescape(bytes(start, end), &mut unescaped);
-                        Cell::Text(&unescaped)
-                    }
-                    Field::Missing => Cell::Missing,
-                    Field::Nested => Cell::Nested,
-                };
+                let cell = field.cell(in_hand.text, F::unescape, &mut unescaped);
                 see(first + j, column, cell, place)
                     .map_err(|error| (piece.records.start + i, first + j, error))?;
             }
