@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bochner::encode::{Columns, Remark, identifiers};
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
 use bochner::{Engine, EngineSpec, Error, Kernel, Model};
-use bochner_io::{Files, Known, Options};
+use bochner_io::{Files, Known, Once, Options};
 
 use crate::args::ReadArgs;
 use crate::cached::Cached;
@@ -17,9 +17,22 @@ use crate::text;
 /// The files that are meant, what they are called together, and what was typed about reading them. What can be read only
 /// once is kept in an unnamed file.
 pub(crate) fn find(paths: &[PathBuf], read: &ReadArgs) -> Result<(PathBuf, Options), Failure> {
+    found(paths, read, Once::Keep)
+}
+
+/// The same for one pass over the rows: what can be read only once is streamed.
+pub(crate) fn find_for_one_pass(paths: &[PathBuf], read: &ReadArgs) -> Result<(PathBuf, Options), Failure> {
+    found(paths, read, Once::Stream)
+}
+
+fn found(
+    paths: &[PathBuf],
+    read: &ReadArgs,
+    once: fn(&Path) -> Once<'_>,
+) -> Result<(PathBuf, Options), Failure> {
     let options = options(read);
     let folder = read.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
-    let files = Files::find(paths, Some(&folder))?;
+    let files = Files::find(paths, once(&folder))?;
     Ok((files.name().to_owned(), Options { files: Some(files), ..options }))
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bochner::encode::{ColumnScaling, Remark, Task};
 use bochner::table::{ColumnKind, TableSource};
 use bochner::{Auto, Engine, Error, Model};
-use bochner_io::{Files, Known, Options};
+use bochner_io::{Files, Known, Once, Options};
 
 use crate::args::RunArgs;
 use crate::data;
@@ -66,7 +66,7 @@ pub fn open_for(engine: &Engine, model: &Model, paths: &[PathBuf]) -> Result<Box
 
 /// The files that paths stand for, and what they are called together.
 fn found(paths: &[PathBuf]) -> Result<(Files, PathBuf), Failure> {
-    let files = Files::find(paths, None)?;
+    let files = Files::find(paths, Once::Refuse)?;
     let name = files.name().to_owned();
     Ok((files, name))
 }

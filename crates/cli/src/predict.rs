@@ -99,7 +99,7 @@ impl Job {
             return Err(Failure::Usage(text));
         }
         let PredictArgs { id, scores, probabilities, interval, deviation, .. } = args;
-        let (data, options) = data::find(&args.data, &args.read)?;
+        let (data, options) = data::find_for_one_pass(&args.data, &args.read)?;
         if let Some(output) = &output {
             let inputs = [data::inputs(&options), vec![&args.model]].concat();
             output::check_distinct("--output", output, &inputs)?;

@@ -30,6 +30,17 @@ const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 /// What standard input is called.
 const STDIN: &str = "standard input";
 
+/// What is done with what can be read only once: standard input and pipes.
+#[derive(Clone, Copy, Debug)]
+pub enum Once<'a> {
+    /// It is refused.
+    Refuse,
+    /// It is kept in an unnamed file in this folder.
+    Keep(&'a Path),
+    /// It is read once, in the order in which it comes; kept in this folder if its format does not allow that.
+    Stream(&'a Path),
+}
+
 /// Data files, found once; they can be opened as often as needed.
 #[derive(Clone)]
 pub struct Files(Arc<Found>);
@@ -65,8 +76,8 @@ impl Eq for Files {}
 impl Files {
     /// Finds the files that some paths stand for, in this order.
     ///
-    /// What can be read only once, standard input and pipes, is kept in an unnamed file in the folder `once`, or refused if there is none.
-    pub fn find<P: AsRef<Path>>(paths: &[P], once: Option<&Path>) -> bochner::Result<Files> {
+    /// `once` says what is done with standard input and pipes.
+    pub fn find<P: AsRef<Path>>(paths: &[P], once: Once<'_>) -> bochner::Result<Files> {
         let mut walk = Walk::default();
         for path in paths.iter().map(AsRef::as_ref) {
             walk.has_files = false;
@@ -114,8 +125,13 @@ impl Part {
     }
 
     /// What can be read only once.
-    fn once(name: &Path, from: impl Read, folder: &Path) -> Result<Part> {
-        Ok(Part { origin: Origin::once(name, from, folder)?, given: Vec::new() })
+    fn once(name: &Path, from: impl Read + Send + 'static, once: Once<'_>) -> bochner::Result<Part> {
+        let origin = match once {
+            Once::Refuse => Origin::file(name)?,
+            Once::Keep(folder) => Origin::once(name, from, folder)?,
+            Once::Stream(folder) => Origin::stream(name, from, folder)?,
+        };
+        Ok(Part { origin, given: Vec::new() })
     }
 }
 
@@ -133,16 +149,18 @@ struct Walk {
 
 impl Walk {
     /// The files of one path.
-    fn find(&mut self, path: &Path, once: Option<&Path>) -> Result<()> {
+    fn find(&mut self, path: &Path, once: Once<'_>) -> bochner::Result<()> {
         let failed = |source| Error::Io { file: path.to_owned(), source };
         let part = match (fs::metadata(path), once) {
-            (_, Some(folder)) if path.as_os_str() == "-" => {
-                Part::once(Path::new(STDIN), io::stdin().lock(), folder)?
+            (_, Once::Keep(_) | Once::Stream(_)) if path.as_os_str() == "-" => {
+                Part::once(Path::new(STDIN), io::stdin(), once)?
             }
-            (Ok(found), _) if found.is_dir() || found.is_file() => return self.root(path),
-            (Ok(_), Some(folder)) => Part::once(path, fs::File::open(path).map_err(failed)?, folder)?,
+            (Ok(found), _) if found.is_dir() || found.is_file() => return Ok(self.root(path)?),
+            (Ok(_), Once::Keep(_) | Once::Stream(_)) => {
+                Part::once(path, fs::File::open(path).map_err(failed)?, once)?
+            }
             (Err(error), _) if error.kind() == ErrorKind::NotFound && is_pattern(path) => {
-                return expanded(path)?.iter().try_for_each(|found| self.root(found));
+                return Ok(expanded(path)?.iter().try_for_each(|found| self.root(found))?);
             }
             _ => Part::file(path)?,
         };

@@ -70,7 +70,7 @@ pub use beside::TARGET;
 pub use encoding::Encoding;
 pub use error::Error;
 pub use features::{FeatureFormat, FeatureWriter, field};
-pub use files::Files;
+pub use files::{Files, Once};
 pub use options::{Format, Known, Options};
 pub use wildcard::matches;
 
@@ -87,7 +87,7 @@ pub fn open(engine: &Engine, path: &Path, options: &Options) -> Result<Box<dyn T
     match (&options.targets, &options.files) {
         (Some(targets), _) => Ok(Box::new(beside::Beside::open(engine, path, targets, options)?)),
         (None, Some(files)) => files.open(engine, options),
-        (None, None) => Files::find(&[path], None)?.open(engine, options),
+        (None, None) => Files::find(&[path], Once::Refuse)?.open(engine, options),
     }
 }
 

@@ -26,6 +26,13 @@ pub enum Format {
     Arrow,
 }
 
+impl Format {
+    /// Whether one pass from the first byte reads it, once its columns are known.
+    pub(crate) fn is_read_in_order(self) -> bool {
+        matches!(self, Format::Csv | Format::Libsvm)
+    }
+}
+
 impl FromStr for Format {
     type Err = Error;
 

@@ -3,12 +3,14 @@
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::compression::Codec;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::options::Options;
+use crate::options::{Format, Options};
+use crate::sniff;
 use crate::temporary::{self, Place};
 
 /// Starts reading from the first byte.
@@ -67,6 +69,44 @@ enum Bytes {
     /// An unnamed file.
     Kept(Arc<File>),
     Function(Arc<Open>),
+    Stream(Arc<Stream>),
+}
+
+/// Bytes that come once: the first are remembered for those who only look at them.
+pub(crate) struct Stream {
+    head: Vec<u8>,
+    /// Until somebody reads on.
+    rest: Mutex<Option<Box<dyn Read + Send>>>,
+}
+
+impl Stream {
+    /// Bytes that are remembered: more than is read to find the format and the columns of a text.
+    const REMEMBERED: usize = 1 << 20;
+}
+
+/// A way through such bytes.
+struct StreamReader {
+    stream: Arc<Stream>,
+    /// Remembered bytes that were read.
+    at: usize,
+    rest: Option<Box<dyn Read + Send>>,
+}
+
+impl Read for StreamReader {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let remembered = &self.stream.head[self.at..];
+        if !remembered.is_empty() {
+            let count = remembered.len().min(to.len());
+            to[..count].copy_from_slice(&remembered[..count]);
+            self.at += count;
+            return Ok(count);
+        }
+        if self.rest.is_none() {
+            self.rest = self.stream.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        let gone = || io::Error::other("it comes once, and was read already: save it to a file first");
+        self.rest.as_mut().ok_or_else(gone)?.read(to)
+    }
 }
 
 impl Origin {
@@ -108,6 +148,28 @@ impl Origin {
         })
     }
 
+    /// Bytes that come once and are read once: not kept, unless their format must be read in any order.
+    pub(crate) fn stream(
+        name: &Path,
+        mut from: impl Read + Send + 'static,
+        folder: &Path,
+    ) -> bochner::Result<Self> {
+        let mut head = Vec::new();
+        let read = from.by_ref().take(Stream::REMEMBERED as u64).read_to_end(&mut head);
+        read.map_err(|source| Error::Io { file: name.to_owned(), source })?;
+        if head.len() < Stream::REMEMBERED {
+            return Ok(Origin::memory(name, head.into()));
+        }
+        let looked_at = Origin::memory(name, head.clone().into());
+        let is_zip = Codec::of(&head, name) == Some(Codec::Zip);
+        let format = sniff::format(&looked_at, &Options::default());
+        if is_zip || !format.is_ok_and(Format::is_read_in_order) {
+            return Ok(Origin::once(name, io::Cursor::new(head).chain(from), folder)?);
+        }
+        let stream = Stream { head, rest: Mutex::new(Some(Box::new(from))) };
+        Ok(Origin::new(name, None, Bytes::Stream(Arc::new(stream))))
+    }
+
     /// The same for bytes that `fill` fills a buffer with, which is not full at the end only.
     pub(crate) fn kept(
         name: &Path,
@@ -135,6 +197,10 @@ impl Origin {
             Bytes::Memory(bytes) => Ok(Box::new(Cursor::new(Arc::clone(bytes))) as Box<dyn Read>),
             Bytes::Kept(file) => Ok(Box::new(Place::new(Arc::clone(file), 0)) as Box<dyn Read>),
             Bytes::Function(open) => open(),
+            Bytes::Stream(stream) => {
+                let stream = Arc::clone(stream);
+                Ok(Box::new(StreamReader { stream, at: 0, rest: None }) as Box<dyn Read>)
+            }
         };
         opened.map_err(|source| self.failed(source))
     }
@@ -148,7 +214,7 @@ impl Origin {
             }
             Bytes::Memory(bytes) => Ok(Some(Box::new(Cursor::new(Arc::clone(bytes))))),
             Bytes::Kept(file) => Ok(Some(Box::new(Place::new(Arc::clone(file), 0)))),
-            Bytes::Function(_) => Ok(None),
+            Bytes::Function(_) | Bytes::Stream(_) => Ok(None),
         }
     }
 
@@ -162,7 +228,7 @@ impl Origin {
             }
             Bytes::Memory(bytes) => Shared::Memory(bytes),
             Bytes::Kept(file) => Shared::File(file),
-            Bytes::Function(_) => return Err(Error::Changed { file: origin.file }),
+            Bytes::Function(_) | Bytes::Stream(_) => return Err(Error::Changed { file: origin.file }),
         };
         Ok((origin.file, bytes))
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bochner::table::{Column, ColumnKind, Table, TableSource};
-use bochner_io::{Files, Options, from_bytes, open};
+use bochner_io::{Files, Once, Options, from_bytes, open};
 
 use crate::ENGINE;
 
@@ -119,15 +119,15 @@ fn patterns_and_lists() {
     assert_eq!(rows("p/2023*"), "1", "a folder that matches is read");
     assert_eq!(rows("p/odd[*].csv"), "9", "a file of that name goes before");
     let paths = [folder.at("p/2024/b.csv"), folder.at("p/2023"), folder.at("p/2024/a.csv")];
-    let files = Files::find(&paths, None).unwrap();
+    let files = Files::find(&paths, Once::Refuse).unwrap();
     assert_eq!(files.paths().count(), 3);
-    let twice = Files::find(&[folder.at("p/2023/a.csv"), folder.at("p/2023")], None).unwrap();
+    let twice = Files::find(&[folder.at("p/2023/a.csv"), folder.at("p/2023")], Once::Refuse).unwrap();
     assert_eq!(twice.paths().count(), 1, "a file counts once");
     assert!(files.name().to_string_lossy().ends_with("b.csv and 2 more"));
     let options = Options { files: Some(files), ..Options::default() };
     let source = open(&ENGINE, Path::new("whatever"), &options).unwrap();
     assert_eq!(whole(&*source), ["3", "1", "2"], "in the order in which they are named");
-    assert!(Files::find::<&Path>(&[], None).is_err());
+    assert!(Files::find::<&Path>(&[], Once::Refuse).is_err());
 }
 
 #[test]
@@ -247,6 +247,45 @@ fn links_do_not_lead_out_or_around() {
     assert_eq!(whole(&*folder.open("link")), ["2"]);
 }
 
+/// What is known to be read once is not kept, if its format is read in order.
+#[cfg(unix)]
+#[test]
+fn what_is_read_once_is_streamed() {
+    let folder = Folder::new(&[("keep/.nothing", "")]);
+    let (pipe, keep) = (folder.at("pipe"), folder.at("keep"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let rows = |count: usize| (0..count).map(|i| format!("{i},{}\n", i % 7)).collect::<String>();
+    let options = |files| Options { files: Some(files), infer: false, ..Options::default() };
+    let piped = |text: &str| {
+        let (to, text) = (pipe.clone(), text.to_owned());
+        let writer = std::thread::spawn(move || fs::write(to, text));
+        (Files::find(&[&pipe], Once::Stream(&keep)).unwrap(), writer)
+    };
+    // Longer than what is remembered, so that the writer cannot have ended.
+    let text = "a,b\n".to_owned() + &rows(600_000);
+    let (files, writer) = piped(&text);
+    assert!(text.len() > 4 << 20 && !writer.is_finished());
+    let source = open(&ENGINE, &pipe, &options(files)).unwrap();
+    assert_eq!(source.columns().len(), 2);
+    let plain = Options { infer: false, ..Options::default() };
+    let expected = from_bytes("a.csv", text, &plain).unwrap();
+    assert!(tables(&*source, 1000) == tables(&*expected, 1000));
+    writer.join().unwrap().unwrap();
+    // A second pass finds the first bytes and no others.
+    let mut again = source.open(&ENGINE).unwrap();
+    let error = std::iter::from_fn(|| Some(again.next(100_000))).find_map(Result::err).unwrap().to_string();
+    assert!(error.contains("it comes once, and was read already"), "{error}");
+    // What is short is remembered whole, and JSON, of which all keys are read first, is kept.
+    let (files, _) = piped(&("a,b\n".to_owned() + &rows(10)));
+    let source = open(&ENGINE, &pipe, &options(files)).unwrap();
+    assert_eq!((whole(&*source).len(), whole(&*source).len()), (10, 10));
+    let lines: String = (0..100_000).map(|i| format!("{{\"a\":{i},\"b\":{}}}\n", i % 7)).collect();
+    let (files, _) = piped(&lines);
+    let source = open(&ENGINE, &pipe, &options(files)).unwrap();
+    assert_eq!((whole(&*source).len(), whole(&*source).len()), (100_000, 100_000));
+    assert_eq!(fs::read_dir(&keep).unwrap().count(), 1, "nothing but what was there");
+}
+
 #[cfg(unix)]
 #[test]
 fn what_comes_once_is_kept_in_a_file_without_a_name() {
@@ -257,7 +296,7 @@ fn what_comes_once_is_kept_in_a_file_without_a_name() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (to, content) = (pipe.clone(), text.clone());
     let writer = std::thread::spawn(move || fs::write(to, content).unwrap());
-    let files = Files::find(&[&pipe], Some(&keep)).unwrap();
+    let files = Files::find(&[&pipe], Once::Keep(&keep)).unwrap();
     writer.join().unwrap();
     let options = Options { files: Some(files), ..Options::default() };
     let source = open(&ENGINE, &pipe, &options).unwrap();
@@ -269,12 +308,83 @@ fn what_comes_once_is_kept_in_a_file_without_a_name() {
         assert_eq!(one.next(1000).unwrap(), other.next(1000).unwrap());
     }
     assert_eq!(fs::read_dir(&keep).unwrap().count(), 1, "nothing but what was there");
-    let none = Files::find(&[&pipe], None).unwrap_err().to_string();
+    let none = Files::find(&[&pipe], Once::Refuse).unwrap_err().to_string();
     assert!(none.contains("found a pipe or a device"), "{none}");
     let text = "x\n1\n";
     let to = pipe.clone();
     let writer = std::thread::spawn(move || fs::write(to, text));
-    let error = Files::find(&[&pipe], Some(&folder.at("missing"))).unwrap_err().to_string();
+    let error = Files::find(&[&pipe], Once::Keep(&folder.at("missing"))).unwrap_err().to_string();
     assert!(error.contains("missing"), "{error}");
     let _ = writer.join().unwrap();
+}
+
+/// Columns of several files that are texts are found together, whatever the format: a file by itself could not know the order of day and month.
+#[test]
+fn kinds_are_found_from_all_parquet_files() {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, NullArray, RecordBatch, StringArray};
+
+    use crate::hostile::sample;
+
+    let folder = Folder::new(&[("d/.nothing", "")]);
+    let write = |name: &str, day: &str, city: ArrayRef| {
+        let day: ArrayRef = Arc::new(StringArray::from(vec![day, day]));
+        let batch =
+            RecordBatch::try_from_iter_with_nullable([("day", day, true), ("city", city, true)]).unwrap();
+        fs::write(folder.at(name), sample::parquet(&[batch], Default::default()).unwrap()).unwrap();
+    };
+    let texts = |cells: [Option<&str>; 2]| -> ArrayRef { Arc::new(StringArray::from(cells.to_vec())) };
+    write("d/1.parquet", "1/2/2024", texts([None, None]));
+    write("d/2.parquet", "31/1/2024", texts([Some("Rome"), Some("Oslo")]));
+    write("d/3.parquet", "5/1/2024", Arc::new(NullArray::new(2)));
+    let source = folder.open("d");
+    let kinds: Vec<ColumnKind> = source.columns().iter().map(|column| column.kind).collect();
+    assert_eq!(kinds, [ColumnKind::Date, ColumnKind::Category]);
+    assert!(source.format(0).day_first && source.inferred(1).is_some());
+    let days = |j: usize| {
+        let tables = tables(&*source, usize::MAX);
+        let Column::Date(days) = &tables[0].columns[0] else { panic!("no dates") };
+        bochner::table::date::print(days[j])
+    };
+    assert_eq!([days(0), days(2)].map(|day| day[..10].to_owned()), ["2024-02-01", "2024-01-31"]);
+}
+
+/// A column that a folder gives may be ignored, said to be something, or not be looked at; of two folders of one name the inner one counts.
+#[test]
+fn columns_of_folders_may_be_ignored() {
+    let folder = Folder::new(&[("d/k=1/a.csv", "x\n1\n"), ("d/k=2/k=3/b.csv", "x\n2\n")]);
+    assert_eq!(whole(&*folder.open("d")), ["1 1", "2 3"]);
+    let ignored = Options { ignored: vec!["k".to_owned()], ..Options::default() };
+    let source = open(&ENGINE, &folder.at("d"), &ignored).unwrap();
+    assert_eq!(names(&*source), ["x", "k"]);
+    assert_eq!(tables(&*source, 10)[0].columns[0], Column::Number(vec![1.0, 2.0]));
+    let only = open(&ENGINE, &folder.at("d/k=1/a.csv"), &ignored).unwrap();
+    assert_eq!(tables(&*only, 10)[0].rows, 1);
+    let category =
+        Options { kinds: vec![("k".to_owned(), ColumnKind::Category.into())], ..Options::default() };
+    assert_eq!(open(&ENGINE, &folder.at("d"), &category).unwrap().columns()[1].kind, ColumnKind::Category);
+}
+
+/// A kind that is said leaves open how cells are written.
+#[test]
+fn ways_of_writing_are_found_where_a_kind_is_said() {
+    let kinds = [("a", ColumnKind::Number), ("d", ColumnKind::Date), ("k", ColumnKind::Category)];
+    let kinds: Vec<_> = kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind.into())).collect();
+    let options = Options { kinds, ..Options::default() };
+    let text = "a;d;k\n1,5;31/1/2024;1\n1.234,5;2/1/2024;2\nx;y;3\n";
+    let lines = "{\"a\":\"1,5\",\"d\":\"31/1/2024\",\"k\":1}\n{\"a\":\"1.234,5\",\"d\":\"2/1/2024\",\"k\":2}\n{\"a\":\"x\",\"d\":\"y\",\"k\":3}\n";
+    let folder = Folder::new(&[("m/1.csv", text), ("m/2.csv", text)]);
+    for source in [
+        from_bytes("a.csv", text, &options).unwrap(),
+        from_bytes("a.jsonl", lines, &options).unwrap(),
+        open(&ENGINE, &folder.at("m"), &options).unwrap(),
+    ] {
+        let table = &tables(&*source, 3)[0];
+        let Column::Number(numbers) = &table.columns[0] else { panic!("{:?}", table.columns[0]) };
+        assert_eq!((numbers[0], numbers[1], numbers[2].is_nan()), (1.5, 1234.5, true));
+        let Column::Date(days) = &table.columns[1] else { panic!("{:?}", table.columns[1]) };
+        assert_eq!(bochner::table::date::print(days[1])[..10], *"2024-01-02");
+        assert!(source.inferred(0).is_none(), "what was said is no finding");
+    }
 }
