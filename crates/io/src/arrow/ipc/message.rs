@@ -2,7 +2,7 @@
 
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::{Endianness, MetadataVersion, root_as_footer_with_opts, root_as_message_with_opts};
+use arrow_ipc::{Endianness, MetadataVersion, Type, root_as_footer_with_opts, root_as_message_with_opts};
 use arrow_schema::{Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
 
@@ -125,7 +125,22 @@ pub(crate) fn schema_of(message: &[u8]) -> Outcome<Schema> {
     let message = Message { metadata, body: 0 };
     let message = message.verified()?;
     let schema = message.header_as_schema().ok_or_else(|| Fault::damaged("no schema"))?;
-    try_fb_to_schema(schema).map_err(Fault::damaged)
+    schema_in(schema)
+}
+
+/// A schema whose unions have no more parts than their cells can name: others panic where they are converted.
+fn schema_in(found: arrow_ipc::Schema<'_>) -> Outcome<Schema> {
+    found.fields().into_iter().flatten().try_for_each(check_unions)?;
+    try_fb_to_schema(found).map_err(Fault::damaged)
+}
+
+fn check_unions(field: arrow_ipc::Field<'_>) -> Outcome<()> {
+    const MOST_PARTS: u64 = 128;
+    let parts = field.children();
+    if field.type_type() == Type::Union {
+        at_most("parts of a union", parts.map_or(0, |parts| parts.len()) as u64, MOST_PARTS)?;
+    }
+    parts.into_iter().flatten().try_for_each(check_unions)
 }
 
 impl Contents {
@@ -150,7 +165,7 @@ impl Contents {
         let fields = schema.fields().ok_or_else(|| Fault::damaged("a schema without columns"))?;
         at_most("columns", fields.len() as u64, MOST_COLUMNS)?;
         let dictionaries = fields.iter().map(|field| Some(field.dictionary()?.id())).collect();
-        let schema = try_fb_to_schema(schema).map_err(Fault::damaged)?;
+        let schema = schema_in(schema)?;
         schema.fields().iter().try_for_each(|field| check_type(field.data_type()))?;
         Ok(Contents { schema: schema.into(), dictionaries, blocks: Vec::new(), rows: 0, end })
     }
