@@ -34,6 +34,7 @@
 mod archive;
 pub mod arrow;
 mod beside;
+mod budget;
 mod compression;
 mod csv;
 mod encoding;

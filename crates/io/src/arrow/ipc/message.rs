@@ -25,6 +25,10 @@ pub(super) struct Contents {
     /// Dictionaries and batches in the order in which they are read.
     pub(super) blocks: Vec<Block>,
     pub(super) rows: u64,
+    /// Of all dictionaries.
+    pub(super) values: u64,
+    /// Bytes of the file.
+    pub(super) size: u64,
     /// Where messages end at the latest.
     pub(super) end: u64,
 }
@@ -153,7 +157,10 @@ impl Contents {
         let mut contents =
             if head == MAGIC { Contents::of_file(bytes, size)? } else { Contents::of_stream(bytes, size)? };
         contents.blocks.shrink_to_fit();
-        at_most("rows for its size", contents.rows, size.saturating_mul(ROWS_A_BYTE))?;
+        contents.size = size;
+        let most = size.saturating_mul(ROWS_A_BYTE);
+        at_most("rows for its size", contents.rows, most)?;
+        at_most("values of dictionaries for its size", contents.values, most)?;
         Ok(contents)
     }
 
@@ -167,7 +174,8 @@ impl Contents {
         let dictionaries = fields.iter().map(|field| Some(field.dictionary()?.id())).collect();
         let schema = schema_in(schema)?;
         schema.fields().iter().try_for_each(|field| check_type(field.data_type()))?;
-        Ok(Contents { schema: schema.into(), dictionaries, blocks: Vec::new(), rows: 0, end })
+        let (schema, blocks) = (schema.into(), Vec::new());
+        Ok(Contents { schema, dictionaries, blocks, rows: 0, values: 0, size: 0, end })
     }
 
     fn of_stream(bytes: &Shared, size: u64) -> Outcome<Contents> {
@@ -228,10 +236,15 @@ impl Contents {
 
     fn add(&mut self, message: &Message, block: Block) -> Outcome<()> {
         let message = message.verified()?;
+        let count = |batch: arrow_ipc::RecordBatch<'_>| {
+            u64::try_from(batch.length()).map_err(|_| Fault::damaged("fewer than no rows"))
+        };
         if let Some(rows) = message.header_as_record_batch() {
-            let rows = u64::try_from(rows.length()).map_err(|_| Fault::damaged("fewer than no rows"))?;
-            self.rows = self.rows.saturating_add(rows);
-        } else if message.header_as_dictionary_batch().is_none() {
+            self.rows = self.rows.saturating_add(count(rows)?);
+        } else if let Some(dictionary) = message.header_as_dictionary_batch() {
+            let values = dictionary.data().map_or(Ok(0), count)?;
+            self.values = self.values.saturating_add(values);
+        } else {
             let found = message.header_type().variant_name().unwrap_or("a message of an unknown kind");
             return Err(Fault::NotRead {
                 expected: "dictionaries and batches of rows",
