@@ -308,6 +308,16 @@ fn hinted(found: DataType, logical: Option<Logical>, hint: Option<&DataType>) ->
     }
 }
 
+/// What a data frame calls a category is one, whatever its cells.
+fn as_category(found: DataType, hint: Option<&DataType>) -> DataType {
+    use DataType as D;
+    match (&found, hint) {
+        (D::Dictionary(..) | D::Binary | D::FixedSizeBinary(_), _) => found,
+        (_, Some(D::Dictionary(keys, _))) => D::Dictionary(keys.clone(), Box::new(found)),
+        _ => found,
+    }
+}
+
 /// The columns of the table: the children of the first element. `hint` is what is said of Arrow.
 pub(super) fn fields(elements: &[Element<'_>], hint: Option<&[u8]>) -> Outcome<Vec<Field>> {
     let Some((root, elements)) = elements.split_first() else {
@@ -323,7 +333,8 @@ pub(super) fn fields(elements: &[Element<'_>], hint: Option<&[u8]>) -> Outcome<V
         let element = tree.next()?;
         let (data_type, column) = if element.is_leaf() && element.repetition != 2 {
             tree.leaves += 1;
-            element.column(hint)?
+            let (found, column) = element.column(hint)?;
+            (as_category(found, hint), column)
         } else {
             let found = tree.nested(element, 0)?;
             let found = if found.is_nested() { found } else { DataType::new_list(found, true) };
