@@ -9,7 +9,7 @@
 //! date32, date64, timestamp                   date        nanoseconds since 1970 in UTC; without a time zone they are taken as UTC
 //! utf8, large_utf8, utf8_view                 inferred    as a CSV file's cells are: the rules of bochner::table::infer
 //! dictionary                                  category    of whatever values
-//! binary, list, struct, map, union, interval  refused by name, unless the column is ignored
+//! binary, list, struct, map, union, interval, run-end encoded, dictionary of dictionaries: refused by name where they are read, unless the column is ignored
 //! ```
 //! A kind that the options fix is taken instead, and cells are spelled for it: integers with all their digits, decimals as they are, true as `True`,
 //! dates as `2024-03-01 17:05:09`. Integers and decimals that no f64 holds are rounded once, to the nearest; the source's warnings count integers beyond 2⁵³.

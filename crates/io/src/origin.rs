@@ -35,7 +35,7 @@ pub(crate) struct Origin {
 pub(crate) enum Stored {
     /// A file with a name, its size and when it was written. It is opened for each pass: a folder may have more files than a process may have open.
     File(PathBuf, State),
-    /// An unnamed file.
+    /// An unnamed file, which stays open.
     Kept(Arc<File>),
     Memory(Arc<[u8]>),
 }

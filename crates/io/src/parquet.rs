@@ -4,7 +4,8 @@
 //! footer ─thrift, schema─▶ columns, row groups, chunks of columns
 //! chunk ─page─▶ headers, compared with what the chunk says ─packing─▶ pages ─hybrid, delta, values─▶ arrays
 //! ```
-//! A file may come from anywhere, so its bytes are decoded here: nothing is allocated because a file claims it, and every loop ends with the bytes or the rows that are there.
+//! A file may come from anywhere, so its bytes are decoded here: what it claims is compared with its size before memory is taken, and every loop ends with the bytes or the rows
+//! that are there.
 //!
 //! ```text
 //! the footer                       at most 64 MiB, inside the file

@@ -9,7 +9,7 @@
 //! file claims is compared with what is there before it is believed:
 //!
 //! ```text
-//! metadata of a message, footer    at most 256 MiB, inside the file; tables inside one another at most 64 deep, and none said twice
+//! metadata of a message, footer    at most 256 MiB, inside the file; tables inside one another at most 64 deep, and as many as it has bytes for
 //! columns                          at most 1,048,576
 //! bodies                           inside the file, all together no larger than it; buffers inside their body, all together no larger than it
 //! an unpacked buffer               no more than its codec can do (packing.rs), nor twice of what its rows need

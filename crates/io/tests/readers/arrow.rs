@@ -336,6 +336,9 @@ fn nested_columns_are_refused_by_name_unless_they_are_ignored() {
     let header = source(rows(), &Options { infer: false, ..Options::default() });
     assert_eq!(header.columns().len(), 2);
     assert_eq!(header.open(&ENGINE).err().unwrap().to_string(), expected);
+    let bytes = BinaryArray::from(vec![&b"x"[..]]);
+    let error = try_source(vec![batch([("x", Arc::new(bytes))])], &Options::default()).err().unwrap();
+    assert!(error.to_string().ends_with("; cast it to text or leave it out"), "{error}");
     let ignored = source(rows(), &Options { ignored: vec!["x".to_owned()], ..Options::default() });
     let table = &tables(&*ignored, 9)[0];
     assert_eq!(

@@ -193,6 +193,18 @@ fn chunks_that_two_columns_share_are_refused() {
     assert!(error.contains("column chunks that lie in one another"), "{error}");
 }
 
+#[test]
+fn errors_say_where_they_are() {
+    let keys = forged::page(10, Some(8), &forged::first_keys(10)).unwrap();
+    let dictionary = forged::page(1, None, &forged::plain(10)).unwrap();
+    let error = refused("a.parquet", &forged::parquet(11, 1, &dictionary, &keys));
+    assert_eq!(
+        error,
+        "expected a whole Parquet file, found a damaged or truncated one (fewer values in a column than it announces \
+         in column \"c0\", row group 1)"
+    );
+}
+
 /// More than 16 MiB of them end a batch of rows early, other columns wait for them.
 #[test]
 fn long_texts_are_read_in_smaller_batches() {
