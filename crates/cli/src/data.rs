@@ -392,12 +392,15 @@ pub(crate) fn open_for(
     Ok(source)
 }
 
-/// The same failure, with what to do about it where a cell is not what its column holds.
+/// The same failure, with what to do about it where a cell is not what its column holds, or a text not in the encoding that was expected.
 pub(crate) fn hinted(failure: Failure) -> Failure {
     let Failure::Library { error: Error::Source(source), .. } = &failure else { return failure };
     match source.downcast_ref() {
         Some(bochner_io::Error::WrongCell { .. } | bochner_io::Error::ArrayNumber { .. }) => {
             failure.hint("without --strict such cells are taken as missing")
+        }
+        Some(bochner_io::Error::NotUtf8 { .. }) => {
+            failure.hint("say which encoding it is: --encoding latin1")
         }
         _ => failure,
     }

@@ -1,6 +1,7 @@
 //! Zip archives with one table inside.
 //!
-//! Folders, names that begin with `.` or `_`, and what macOS adds are not looked at. Members are stored, deflated or compressed by zstd.
+//! Folders, names that begin with `.` or `_`, and what macOS adds are not looked at. Members are stored, deflated or compressed by zstd; one that is a compressed file itself is
+//! refused.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::compression::zstd_frames;
+use crate::compression::{Codec, zstd_frames};
 use crate::error::{Error, Result, shortened};
 use crate::sniff;
 
@@ -48,7 +49,9 @@ impl Member {
             let entry = archive.by_index_data(at).map_err(damaged)?;
             let name = String::from_utf8_lossy(entry.name_raw()).replace('\\', "/");
             is_workbook |= name == "[Content_Types].xml";
-            if !name.ends_with('/') && !name.split('/').any(|part| part.starts_with(['.', '_'])) {
+            if !name.ends_with('/')
+                && !name.split('/').any(|part| part != "." && part.starts_with(['.', '_']))
+            {
                 tables.push((at, name));
             }
         }
@@ -68,6 +71,9 @@ impl Member {
         if ![CompressionMethod::Stored, CompressionMethod::DEFLATE, CompressionMethod::ZSTD].contains(&method)
         {
             return refuse(format!("one compressed by {method}"));
+        }
+        if let Some(codec) = Codec::named(Path::new(name)) {
+            return refuse(format!("a file compressed by {}, {}", codec.name(), shortened(name)));
         }
         let start = entry.data_start().ok_or_else(|| damaged(zip::result::ZipError::FileNotFound))?;
         let (packed, size, checksum) = (entry.compressed_size(), entry.size(), entry.crc32());

@@ -8,8 +8,8 @@
 //! boolean                                     boolean
 //! date32, date64, timestamp                   date        nanoseconds since 1970 in UTC; without a time zone they are taken as UTC
 //! utf8, large_utf8, utf8_view                 inferred    as a CSV file's cells are: the rules of bochner::table::infer
-//! dictionary of texts                         category    other dictionaries are what their values are
-//! binary, list, struct, map, union, interval  refused by name, unless the column is ignored
+//! dictionary                                  category    of whatever values
+//! binary, list, struct, map, union, interval, run-end encoded, dictionary of dictionaries: refused by name where they are read, unless the column is ignored
 //! ```
 //! A kind that the options fix is taken instead, and cells are spelled for it: integers with all their digits, decimals as they are, true as `True`,
 //! dates as `2024-03-01 17:05:09`. Integers and decimals that no f64 holds are rounded once, to the nearest; the source's warnings count integers beyond 2⁵³.
@@ -46,17 +46,19 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use bochner::table::TableSource;
 
+use crate::budget;
 use crate::error::{Error, Result};
+use crate::fault::at_most;
 use crate::options::Options;
 
 pub(crate) use source::{Source, scan_texts};
 pub use spool::Kept;
 
-/// The most bytes of text that a column of a block has: a file may say one long text very often.
-pub(crate) const MOST_TEXT: u64 = 1 << 30;
-
 /// Rows that each byte of a file may stand for. A column of a single value, packed well, has some hundreds.
 pub(crate) const ROWS_A_BYTE: u64 = 4096;
+
+/// Bytes of text that each row of a pass may have on average, if there are as many rows as there may be: a few bytes may say one long text very often.
+const TEXT_A_ROW: u64 = 64;
 
 /// Columns of as many rows each, which nobody asks for their names.
 pub(crate) fn batch(columns: Vec<ArrayRef>) -> std::result::Result<RecordBatch, ArrowError> {
@@ -76,6 +78,11 @@ pub(crate) trait Batches: Send + Sync {
     /// The number of rows, where that is known without reading them.
     fn rows(&self) -> Option<u64>;
 
+    /// The bytes of the file, if they are in one that anybody may have written.
+    fn size(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether no integer of a column is beyond 2⁵³, where that is known without reading them.
     fn is_small(&self, _column: usize) -> bool {
         false
@@ -92,6 +99,39 @@ pub(crate) trait BatchReader {
 
     /// How much has been read, from 0 to 1, where that is known.
     fn fraction(&self) -> Option<f64>;
+}
+
+/// Counts the bytes of text of a pass, and of a block of rows.
+struct Spelled {
+    file: PathBuf,
+    pass: u64,
+    block: u64,
+    /// The most of both.
+    most: [u64; 2],
+}
+
+impl Spelled {
+    fn of(batches: &impl Batches) -> Spelled {
+        let most = batches.size().map_or([u64::MAX; 2], |size| {
+            let of_pass = size.saturating_mul(ROWS_A_BYTE * TEXT_A_ROW).max(1 << 30);
+            [of_pass, budget::most(size)]
+        });
+        Spelled { file: batches.file().to_owned(), pass: 0, block: 0, most }
+    }
+
+    fn start_block(&mut self) {
+        self.block = 0;
+    }
+
+    /// Adds some.
+    fn add(&mut self, bytes: u64) -> Result<()> {
+        self.pass = self.pass.saturating_add(bytes);
+        self.block = self.block.saturating_add(bytes);
+        let [of_pass, of_block] = self.most;
+        let all = at_most("bytes of text for its size", self.pass, of_pass);
+        let all = all.and_then(|_| at_most("bytes of text in a block of rows", self.block, of_block));
+        all.map(|_| ()).map_err(|fault| fault.of(&self.file, "Arrow"))
+    }
 }
 
 /// Record batches in memory as a source of tables; `name` stands in messages. The batches all have the columns of `schema`.

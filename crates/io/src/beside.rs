@@ -35,7 +35,9 @@ impl Beside {
             return Err(Error::TargetName { file: path.to_owned(), name: TARGET.to_owned() }.into());
         }
         // Its own name says its format; what was said about the format was about the rows.
-        let usual = Options { header: options.header, strict: options.strict, ..Options::default() };
+        let Options { header, strict, encoding, ref temporary, .. } = *options;
+        let temporary = temporary.clone();
+        let usual = Options { header, strict, encoding, temporary, ..Options::default() };
         let found = crate::open(engine, targets, &usual)?;
         let [only] = found.columns() else {
             let (file, found) = (targets.to_owned(), found.columns().len());

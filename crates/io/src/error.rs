@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bochner::table::ColumnKind;
 
+/// What cells of bytes are, and values of 16 bytes such as UUIDs.
+pub(crate) const BINARY: &str = "binary data";
+
 /// The result of reading inside this crate; callers see [`bochner::Result`].
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
@@ -75,7 +78,7 @@ pub enum Error {
 
     /// Too little room for bytes that have to be kept.
     #[error(
-        "{}: expected room for all of it in {}, found {} MiB left after {} MiB",
+        "{}: expected room for all of it in the folder for temporary files, {}, found {} MiB left after {} MiB",
         .file.display(), .folder.display(), .free >> 20, .written >> 20
     )]
     NoSpace {
@@ -204,7 +207,7 @@ pub enum Error {
     },
 
     /// Text in another encoding.
-    #[error("{}:{line}: expected UTF-8 text, found the byte 0x{byte:02x}", .file.display())]
+    #[error("{}:{line}: expected UTF-8 text, found the byte 0x{byte:02x}; say the encoding if it is another", .file.display())]
     NotUtf8 {
         /// The file.
         file: PathBuf,
@@ -258,7 +261,7 @@ pub enum Error {
     },
 
     /// A file that was written to between two passes.
-    #[error("{}: expected the header to stay as it was, found another: the file has changed", .file.display())]
+    #[error("{}: expected the file to stay as it was, found another: it has changed", .file.display())]
     Changed {
         /// The file.
         file: PathBuf,
@@ -535,7 +538,7 @@ pub enum Error {
     /// A column of which the cells are no single values.
     #[error(
         "{}: column \"{column}\" is {what} ({found}), expected one number, truth value, date or text a row; \
-         flatten it or leave it out", .file.display()
+         {} or leave it out", .file.display(), if *.what == BINARY { "cast it to text" } else { "flatten it" }
     )]
     NestedColumn {
         /// The file.
@@ -549,7 +552,7 @@ pub enum Error {
     },
 
     /// A file that claims more than is read.
-    #[error("{}: expected at most {limit} {what}, found {found}", .file.display())]
+    #[error("{}: expected at most {limit} {what}, found {found}{place}", .file.display())]
     Beyond {
         /// The file.
         file: PathBuf,
@@ -559,6 +562,8 @@ pub enum Error {
         limit: u64,
         /// What it claims.
         found: u64,
+        /// Where in the file, as ` in column "x"`; empty where that is not known.
+        place: String,
     },
 
     /// A file of a format that is read, written in a way that is not.

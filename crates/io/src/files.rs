@@ -6,7 +6,8 @@
 //! sales/year=2024/a.csv   a file with a column "year" that is 2024 in all rows, unless it has one of that name itself
 //! -                       standard input
 //! ```
-//! Files and folders whose names begin with `_` or `.` are not looked at, nor are links that lead out of the folder. A file that is reached in two ways counts once.
+//! Files and folders whose names begin with `_` or `.` are not looked at unless they are named, by a pattern such as `_*.csv` too; nor are links that lead out of the folder, or
+//! for a pattern out of the last folder before its first `*` or `?`. A file that is reached in two ways counts once.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -160,7 +161,8 @@ impl Walk {
                 Part::once(path, fs::File::open(path).map_err(failed)?, once)?
             }
             (Err(error), _) if error.kind() == ErrorKind::NotFound && is_pattern(path) => {
-                return Ok(expanded(path)?.iter().try_for_each(|found| self.root(found))?);
+                self.root = place(&literal(path))?;
+                return Ok(expanded(path)?.iter().try_for_each(|found| self.inside(found))?);
             }
             _ => Part::file(path)?,
         };
@@ -171,8 +173,14 @@ impl Walk {
 
     /// A file or a folder that was asked for.
     fn root(&mut self, path: &Path) -> Result<()> {
-        self.root = path.canonicalize().map_err(|source| Error::Io { file: path.to_owned(), source })?;
+        self.root = place(path)?;
         self.path(path, self.root.clone())
+    }
+
+    /// A file or a folder, unless it is a link that leads out of the root.
+    fn inside(&mut self, path: &Path) -> Result<()> {
+        let place = place(path)?;
+        if place.starts_with(&self.root) { self.path(path, place) } else { Ok(()) }
     }
 
     /// A file or a folder, and its place.
@@ -186,22 +194,29 @@ impl Walk {
             self.parts.push(Part::file(path)?);
             return Ok(());
         }
-        for name in names(path)? {
-            let path = path.join(name);
-            match path.canonicalize() {
-                Ok(place) if place.starts_with(&self.root) => self.path(&path, place)?,
-                Ok(_) => {}
+        for name in names(path, is_shown)? {
+            match self.inside(&path.join(name)) {
                 // A link to nothing.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(source) => return Err(Error::Io { file: path, source }),
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                found => found?,
             }
         }
         Ok(())
     }
 }
 
-/// What is in a folder, sorted, but for names that begin with `_` or `.`.
-fn names(folder: &Path) -> Result<Vec<String>> {
+/// Where a path leads.
+fn place(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|source| Error::Io { file: path.to_owned(), source })
+}
+
+/// Whether a name is looked at that nobody asked for.
+fn is_shown(name: &str) -> bool {
+    !name.starts_with(['_', '.'])
+}
+
+/// The names in a folder that are wanted, sorted.
+fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
     let failed = |source| Error::Io { file: folder.to_owned(), source };
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -210,7 +225,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
             file: folder.join(name),
             source: io::Error::new(ErrorKind::InvalidFilename, "the name is not UTF-8"),
         })?;
-        if !name.starts_with(['_', '.']) {
+        if is_wanted(&name) {
             names.push(name);
         }
     }
@@ -236,8 +251,14 @@ fn decoded(text: &str) -> String {
     String::from_utf8(plain).unwrap_or_else(|_| text.to_owned())
 }
 
-fn is_pattern(path: &Path) -> bool {
-    path.to_string_lossy().contains(['*', '?'])
+fn is_pattern(path: impl AsRef<Path>) -> bool {
+    path.as_ref().to_string_lossy().contains(['*', '?'])
+}
+
+/// The folder above the first part of a pattern that stands for several names.
+fn literal(pattern: &Path) -> PathBuf {
+    let folder: PathBuf = pattern.components().take_while(|part| !is_pattern(part)).collect();
+    if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
 }
 
 /// What a pattern stands for, sorted.
@@ -248,31 +269,35 @@ fn expanded(pattern: &Path) -> Result<Vec<PathBuf>> {
         let text = part.as_os_str().to_string_lossy();
         let mut next = Vec::new();
         for path in found {
-            if !text.contains(['*', '?']) {
+            if !is_pattern(part) {
                 next.push(path.join(part));
             } else if text == "**" {
                 folders_under(&path, &mut next)?;
             } else {
-                let names = listed(&path)?;
-                next.extend(names.iter().filter(|name| matches(&text, name)).map(|name| path.join(name)));
+                // What begins with "_" is meant where the pattern does so.
+                let is_meant = |name: &str| is_shown(name) || !is_shown(&text);
+                let names = listed(&path, |name| is_meant(name) && matches(&text, name))?;
+                next.extend(names.iter().map(|name| path.join(name)));
             }
         }
-        // Only what is there goes on.
-        next.retain(|path| path.exists() && (at + 1 == parts.len() || path.is_dir()));
+        // Only what is there goes on, once: "**" reaches a folder in many ways.
+        let mut seen = HashSet::new();
+        let is_there = |path: &Path| path.exists() && (at + 1 == parts.len() || path.is_dir());
+        next.retain(|path: &PathBuf| seen.insert(path.clone()) && is_there(path));
         found = next;
     }
     Ok(found)
 }
 
 /// What is in a folder; the folder of a relative path may be nameless.
-fn listed(folder: &Path) -> Result<Vec<String>> {
-    names(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+fn listed(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    names(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }, is_wanted)
 }
 
 /// A folder and all folders in it; links are not followed.
 fn folders_under(path: &Path, to: &mut Vec<PathBuf>) -> Result<()> {
     to.push(path.to_owned());
-    for name in listed(path)? {
+    for name in listed(path, is_shown)? {
         let inner = path.join(&name);
         if inner.is_dir() && !inner.is_symlink() {
             folders_under(&inner, to)?;

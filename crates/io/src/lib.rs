@@ -35,6 +35,7 @@
 mod archive;
 pub mod arrow;
 mod beside;
+mod budget;
 mod compression;
 mod csv;
 mod encoding;

@@ -111,7 +111,8 @@ pub struct Options {
     pub header: Option<bool>,
     /// A file of its own with the targets, one column of an array or a table: they become the last column, named [`TARGET`](crate::TARGET).
     pub targets: Option<PathBuf>,
-    /// Where unnamed files may be that keep what has to be read out of order; `None`: in the system's folder for such files.
+    /// Where unnamed files may be that keep what has to be read out of order; `None`: in the system's folder for such files. A folder on a disk: where that one is in
+    /// memory, what is kept takes the memory of other programs.
     pub temporary: Option<PathBuf>,
 }
 

@@ -1,9 +1,10 @@
 //! Where bytes come from, as often as they are needed.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::compression::Codec;
 use crate::encoding::Encoding;
@@ -32,7 +33,40 @@ pub(crate) struct Origin {
     bytes: Bytes,
 }
 
-/// Bytes of which several readers read anywhere at once.
+/// Bytes that stay, of which any number of readers read anywhere at once.
+pub(crate) enum Stored {
+    /// A file with a name, its size and when it was written. It is opened for each pass: a folder may have more files than a process may have open.
+    File(PathBuf, State),
+    /// An unnamed file, which stays open.
+    Kept(Arc<File>),
+    Memory(Arc<[u8]>),
+}
+
+/// The size of a file, and when it was written.
+type State = (u64, Option<SystemTime>);
+
+fn state(found: &Metadata) -> State {
+    (found.len(), found.modified().ok())
+}
+
+impl Stored {
+    /// Opens them for a pass; a file has to be as it was.
+    pub(crate) fn open(&self) -> Result<Shared> {
+        let (path, known) = match self {
+            Stored::File(path, known) => (path, known),
+            Stored::Kept(file) => return Ok(Shared::File(Arc::clone(file))),
+            Stored::Memory(bytes) => return Ok(Shared::Memory(Arc::clone(bytes))),
+        };
+        let failed = |source| Error::Io { file: path.clone(), source };
+        let file = File::open(path).map_err(failed)?;
+        if state(&file.metadata().map_err(failed)?) != *known {
+            return Err(Error::Changed { file: path.clone() });
+        }
+        Ok(Shared::File(Arc::new(file)))
+    }
+}
+
+/// Bytes that are open.
 #[derive(Clone)]
 pub(crate) enum Shared {
     File(Arc<File>),
@@ -219,15 +253,16 @@ impl Origin {
     }
 
     /// The same for several readers; what is compressed, or cannot be read from anywhere, is kept in an unnamed file. With the name.
-    pub(crate) fn shared(self, options: &Options) -> Result<(PathBuf, Shared)> {
+    pub(crate) fn stored(self, options: &Options) -> Result<(PathBuf, Stored)> {
         let origin = self.plain(options)?;
         let bytes = match origin.bytes {
             Bytes::File(path) => {
-                let failed = |source| Error::Io { file: path.clone(), source };
-                Shared::File(Arc::new(File::open(&path).map_err(failed)?))
+                let found = fs::metadata(&path);
+                let found = found.map_err(|source| Error::Io { file: path.clone(), source })?;
+                Stored::File(path, state(&found))
             }
-            Bytes::Memory(bytes) => Shared::Memory(bytes),
-            Bytes::Kept(file) => Shared::File(file),
+            Bytes::Memory(bytes) => Stored::Memory(bytes),
+            Bytes::Kept(file) => Stored::Kept(file),
             Bytes::Function(_) | Bytes::Stream(_) => return Err(Error::Changed { file: origin.file }),
         };
         Ok((origin.file, bytes))

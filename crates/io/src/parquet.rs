@@ -4,18 +4,20 @@
 //! footer ─thrift, schema─▶ columns, row groups, chunks of columns
 //! chunk ─page─▶ headers, compared with what the chunk says ─packing─▶ pages ─hybrid, delta, values─▶ arrays
 //! ```
-//! A file may come from anywhere, so its bytes are decoded here: nothing is allocated because a file claims it, and every loop ends with the bytes or the rows that are there.
+//! A file may come from anywhere, so its bytes are decoded here: what it claims is compared with its size before memory is taken, and every loop ends with the bytes or the rows
+//! that are there.
 //!
 //! ```text
 //! the footer                       at most 64 MiB, inside the file
 //! columns, nested ones with their parts    at most 1,048,576; 64 inside one another
 //! columns × row groups             at most 1,048,576
-//! a chunk of a column              inside the file, before the footer; as many values as its group has rows
-//! a page                           inside its chunk; at most 512 MiB unpacked and no more than the chunk; no more than its codec can do (packing.rs)
+//! a chunk of a column              inside the file, before the footer, none in another; as many values as its group has rows
+//! a page                           inside its chunk; at most 512 MiB unpacked and no more than the chunk says; no more than its codec can do (packing.rs)
+//! a text                           at most 64 MiB
 //! rows                             at most 4,096 for each byte of the file
-//! texts in a batch of rows         at most 1 GiB a column (arrow::MOST_TEXT)
+//! all that is held                 see budget.rs
 //! ```
-//! A batch has 8,192 rows, fewer in wide files. All encodings of the format but ALP and the packed levels of its first years; pages packed by snappy, gzip, zstd and lz4.
+//! A batch has 8,192 rows, fewer in wide files and where texts are long. All encodings of the format but ALP and the packed levels of its first years; pages packed by snappy, gzip, zstd and lz4.
 //! Moments of 96 bits are nanoseconds; those that no 64 bits hold are unreadable cells.
 
 mod column;
@@ -31,14 +33,15 @@ mod values;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, NullArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, NullArray, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::arrow::{BatchReader, Batches, batch};
-use crate::error::Result;
+use crate::budget::{self, Budget};
+use crate::error::{Result, shortened};
 use crate::fault::{Fault, Outcome};
 use crate::options::Options;
-use crate::origin::{Origin, Shared};
+use crate::origin::{Origin, Shared, Stored};
 use column::Reader as ColumnReader;
 use footer::{Footer, Group};
 use page::Pages;
@@ -53,15 +56,15 @@ const NAME: &str = "Parquet";
 /// A file whose footer has been read.
 pub(crate) struct Parquet {
     file: PathBuf,
-    bytes: Shared,
+    bytes: Stored,
     footer: Footer,
     schema: Schema,
 }
 
 impl Parquet {
     pub(crate) fn open(origin: Origin, options: &Options) -> Result<Parquet> {
-        let (file, bytes) = origin.shared(options)?;
-        let footer = Footer::read(&bytes).map_err(|fault| fault.of(&file, NAME))?;
+        let (file, bytes) = origin.stored(options)?;
+        let footer = Footer::read(&bytes.open()?).map_err(|fault| fault.of(&file, NAME))?;
         let field = |field: &schema::Field| Field::new(&field.name, field.data_type.clone(), true);
         let schema = Schema::new(footer.fields.iter().map(field).collect::<Vec<_>>());
         Ok(Parquet { file, bytes, footer, schema })
@@ -81,6 +84,10 @@ impl Batches for Parquet {
         Some(self.footer.rows)
     }
 
+    fn size(&self) -> Option<u64> {
+        Some(self.footer.size)
+    }
+
     fn is_small(&self, column: usize) -> bool {
         const EXACT: i64 = 1 << 53;
         let range = match self.schema.field(column).data_type() {
@@ -94,23 +101,58 @@ impl Batches for Parquet {
     }
 
     fn open(&self, columns: &[usize]) -> Result<Box<dyn BatchReader + '_>> {
-        let columns = columns.to_vec();
-        Ok(Box::new(Reader { source: self, columns, group: 0, open: Vec::new(), left: 0, done: 0 }))
+        let budget = Budget::new(budget::most(self.footer.size));
+        let (bytes, columns) = (self.bytes.open()?, columns.to_vec());
+        Ok(Box::new(Reader {
+            source: self,
+            bytes,
+            budget,
+            columns,
+            group: 0,
+            open: Vec::new(),
+            left: 0,
+            done: 0,
+        }))
     }
 }
 
 /// A pass over the rows.
 struct Reader<'a> {
     source: &'a Parquet,
+    bytes: Shared,
+    budget: Budget,
     columns: Vec<usize>,
     /// The next row group.
     group: usize,
     /// The columns of the one that is read; none where a column has no cells that are read.
-    open: Vec<Option<ColumnReader>>,
+    open: Vec<Option<Open>>,
     /// Its rows to come.
     left: u64,
     /// Rows read in all.
     done: u64,
+}
+
+/// A column of a row group.
+struct Open {
+    reader: ColumnReader,
+    /// Rows that were read and not handed out: others of them had longer texts.
+    ahead: ArrayRef,
+}
+
+impl Open {
+    /// Reads some rows where none are at hand.
+    fn fill(&mut self, rows: usize) -> Outcome<()> {
+        if self.ahead.is_empty() {
+            self.ahead = self.reader.read(rows)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, rows: usize) -> ArrayRef {
+        let taken = self.ahead.slice(0, rows);
+        self.ahead = self.ahead.slice(rows, self.ahead.len() - rows);
+        taken
+    }
 }
 
 impl Reader<'_> {
@@ -118,8 +160,9 @@ impl Reader<'_> {
         let Footer { fields, .. } = &self.source.footer;
         let open = |j: usize| {
             let (column, chunk) = (fields[j].flat()?, group.chunks[j]?);
-            let pages = Pages::new(self.source.bytes.clone(), chunk, column.is_optional);
-            Some(ColumnReader::new(column.clone(), pages, group.rows))
+            let pages = Pages::new(self.bytes.clone(), chunk, column.is_optional, self.budget.clone());
+            let reader = ColumnReader::new(column.clone(), pages, group.rows);
+            Some(Open { reader, ahead: Arc::new(NullArray::new(0)) })
         };
         self.open = self.columns.iter().map(|&j| open(j)).collect();
         self.left = group.rows;
@@ -138,12 +181,19 @@ impl Reader<'_> {
             return Ok(None);
         }
         let most = (CELLS / self.open.len()).clamp(1, ROWS) as u64;
-        let rows = self.left.min(most) as usize;
-        let array = |column: &mut Option<ColumnReader>| match column {
-            Some(column) => column.read(rows),
-            None => Ok(Arc::new(NullArray::new(rows)) as ArrayRef),
+        let mut rows = self.left.min(most) as usize;
+        for (open, &j) in self.open.iter_mut().zip(&self.columns) {
+            let Some(open) = open else { continue };
+            let name = || shortened(&self.source.footer.fields[j].name);
+            let place = || format!(" in column \"{}\", row group {}", name(), self.group);
+            open.fill(rows).map_err(|fault| fault.within(&place()))?;
+            rows = rows.min(open.ahead.len());
+        }
+        let array = |column: &mut Option<Open>| match column {
+            Some(column) => column.take(rows),
+            None => Arc::new(NullArray::new(rows)) as ArrayRef,
         };
-        let arrays = self.open.iter_mut().map(array).collect::<Outcome<Vec<ArrayRef>>>()?;
+        let arrays = self.open.iter_mut().map(array).collect();
         self.left -= rows as u64;
         self.done += rows as u64;
         batch(arrays).map(Some).map_err(Fault::damaged)

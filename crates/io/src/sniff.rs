@@ -72,11 +72,11 @@ fn by_magic(file: &Path, head: &[u8]) -> Result<Option<Format>> {
         return Ok(Some(Format::Npy));
     }
     // Encrypted footers are refused with their reason.
-    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
+    if begins_binary(head, b"PAR1") || begins_binary(head, b"PARE") {
         return Ok(Some(Format::Parquet));
     }
     // A file, and a stream.
-    if head.starts_with(b"ARROW1") || head.starts_with(b"\xff\xff\xff\xff") {
+    if begins_binary(head, b"ARROW1") || head.starts_with(b"\xff\xff\xff\xff") {
         return Ok(Some(Format::Arrow));
     }
     match foreign(head) {
@@ -85,9 +85,17 @@ fn by_magic(file: &Path, head: &[u8]) -> Result<Option<Format>> {
     }
 }
 
+/// Whether these letters come first and then bytes that are no text: a table may have a column "PAR1".
+fn begins_binary(head: &[u8], magic: &[u8]) -> bool {
+    /// Bytes after them that are looked at.
+    const SOME: usize = 8;
+    let is_no_text = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    head.strip_prefix(magic).is_some_and(|rest| rest.iter().take(SOME).any(is_no_text))
+}
+
 fn foreign(head: &[u8]) -> Option<Foreign> {
     let begins = |magic: &[u8]| head.starts_with(magic);
-    let (found, advice) = if begins(b"FEA1") {
+    let (found, advice) = if begins_binary(head, b"FEA1") {
         ("a file of Feather's first version", by_pandas!("read_feather"))
     } else if begins(b"SQLite format 3\0") {
         ("an SQLite database", "sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > FILE.csv")
@@ -100,9 +108,9 @@ fn foreign(head: &[u8]) -> Option<Foreign> {
         )
     } else if matches!(head, [0x80, 2..=5, ..]) {
         ("a Python pickle", by_pandas!("read_pickle"))
-    } else if head.get(257..262) == Some(b"ustar") {
+    } else if head.get(257..262) == Some(b"ustar") && head.contains(&0) {
         ("a tar archive", "unpack it first")
-    } else if begins(b"%PDF") {
+    } else if begins(b"%PDF-") {
         ("a PDF document", "save the table as CSV")
     } else {
         return None;

@@ -1,6 +1,7 @@
 //! Bytes that come only once, kept in an unnamed file so that they can be read again.
 //!
-//! The file belongs to its owner alone (mode 0600), has no name, and is gone when the process ends, however it ends.
+//! The file belongs to its owner alone (mode 0600), has no name, and is gone when the process ends, however it ends. 64 MiB are left free where it lies; of a folder that is in
+//! memory, as `/tmp` is on some systems, that says little: name another one.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};

@@ -109,7 +109,8 @@ fn delimiters_decimals_and_encodings_are_found() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let score = bench.json("evaluate @m.bochner @semicolon.csv --json")["r2"]["value"].as_f64().unwrap();
     assert!(score > 0.8, "{score}");
-    assert!(bench.fails(3, &format!("fit @latin.csv --target y -o @m.bochner {QUICK}")).contains("UTF-8"));
+    let error = bench.fails(3, &format!("fit @latin.csv --target y -o @m.bochner {QUICK}"));
+    assert!(error.contains("UTF-8") && error.contains("--encoding latin1"), "{error}");
     assert!(bench.fails(2, "fit @latin.csv --target y --encoding nonsense").contains("latin1"));
 }
 

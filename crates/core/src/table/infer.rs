@@ -190,6 +190,21 @@ impl KindScan {
         }
     }
 
+    /// Reads a cell that is there so many times, in this line first.
+    pub fn absorb_times(&mut self, cell: &str, line: u64, count: u64) {
+        let mut once = KindScan::default();
+        once.absorb(cell, line);
+        let KindScan { rows, missing, booleans, codes, digits, characters, words, beyond, .. } = &mut once;
+        for counted in [rows, missing, booleans, codes, digits, characters, words, beyond] {
+            *counted = counted.saturating_mul(count);
+        }
+        for Numbers { plain, percent, currency } in &mut once.numbers {
+            [plain, percent, currency].into_iter().for_each(|counted| *counted *= count);
+        }
+        once.dates.iter_mut().for_each(|counted| *counted *= count);
+        self.merge(&once);
+    }
+
     /// Reads some cells that are missing.
     pub fn absorb_missing(&mut self, count: u64) {
         self.rows += count;
@@ -502,6 +517,18 @@ mod tests {
             let (mut a, b) = (part(&cells[cut..], 2 + cut as u64), part(&cells[..cut], 2));
             a.merge(&b);
             assert_eq!(format!("{a:?}"), format!("{whole:?}"));
+        }
+    }
+
+    #[test]
+    fn a_cell_that_is_there_often_is_read_once() {
+        for cell in
+            ["", "NA", "1.5", "007", "9007199254740993", "5%", "$7", "yes", "2024-01-02", "two words", "é"]
+        {
+            let (mut each, mut at_once) = (scan(["a", "1"]), scan(["a", "1"]));
+            (7..12).for_each(|line| each.absorb(cell, line));
+            at_once.absorb_times(cell, 7, 5);
+            assert_eq!(format!("{at_once:?}"), format!("{each:?}"), "{cell}");
         }
     }
 

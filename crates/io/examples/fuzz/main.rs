@@ -1,11 +1,15 @@
-//! Reads many damaged files of a format: `cargo run --release -p bochner-io --example fuzz -- --cases 100000 --seed 1 parquet arrow csv npy libsvm`.
+//! Reads many damaged files of a format: `cargo run --release -p bochner-io --example fuzz -- --cases 100000 --seed 1 parquet arrow csv json npy libsvm packed`.
 //!
-//! A panic, an allocation of more than 256 MiB and a case of more than ten seconds are findings: each is printed with its number, and the exit code is 1. With
-//! `--from N` it starts at case N, with `--keep FOLDER` the file of each finding is written there.
+//! A panic, more than 256 MiB of memory at a time and a case of more than ten seconds are findings: each is printed with its number, and the exit code is 1. More than
+//! 2 GiB end the process. With `--from N` it starts at case N, with `--keep FOLDER` the file of each finding is written there; the one that is read is `running`, so
+//! that it is left where the process ends.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example is there to print")]
 
 #[path = "../../tests/readers/hostile/allocator.rs"]
 mod allocator;
+#[path = "../../tests/readers/hostile/forged.rs"]
+#[allow(dead_code, reason = "some is for the tests")]
+mod forged;
 #[path = "../../tests/readers/hostile/mutation.rs"]
 mod mutation;
 #[path = "../../tests/readers/hostile/sample.rs"]
@@ -83,26 +87,29 @@ fn fuzz(
         let bytes = mutated(file, &mut Random(seed ^ case.wrapping_mul(0x2545_f491_4f6c_dd1d)));
         CASE.store(case, Ordering::Relaxed);
         BEGAN.store(clock.elapsed().as_millis() as u64, Ordering::Relaxed);
+        if let Some(folder) = keep {
+            std::fs::write(folder.join("running"), &bytes)?;
+        }
         let start = Instant::now();
         let (result, size) =
-            allocator::largest(|| catch_unwind(AssertUnwindSafe(|| read(name, &bytes, &engine).is_ok())));
+            allocator::peak(|| catch_unwind(AssertUnwindSafe(|| read(name, &bytes, &engine).is_ok())));
         most = most.max((size, case));
         slowest = slowest.max((start.elapsed(), case));
         refused += u64::from(matches!(result, Ok(false)));
         if result.is_err() || size > MOST_BYTES {
             findings += 1;
             println!(
-                "{format} case {case}: {}, {size} bytes at once",
+                "{format} case {case}: {}, {size} bytes",
                 if result.is_err() { "a panic" } else { "memory" }
             );
             if let Some(folder) = keep {
-                std::fs::write(folder.join(format!("{format}-{seed}-{case}")), &bytes)?;
+                std::fs::rename(folder.join("running"), folder.join(format!("{format}-{seed}-{case}")))?;
             }
         }
     }
     let count = cases.saturating_sub(from);
     println!(
-        "{format}: {count} cases, {refused} refused, {} read, {findings} findings; largest allocation {:.1} MB (case {}); slowest {:?} (case {}); {:.0} s",
+        "{format}: {count} cases, {refused} refused, {} read, {findings} findings; most memory {:.1} MB (case {}); slowest {:?} (case {}); {:.0} s",
         count - refused,
         most.0 as f64 / 1e6,
         most.1,

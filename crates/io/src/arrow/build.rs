@@ -10,7 +10,8 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use crate::fault::{Fault, Outcome};
+use crate::fault::{Fault, Outcome, at_most};
+use crate::input::LONGEST_RECORD;
 
 fn too_short(found: usize, expected: usize) -> Fault {
     Fault::damaged(format!("a buffer of {found} bytes, at least {expected} were expected"))
@@ -72,22 +73,33 @@ pub(crate) fn booleans(buffer: Buffer, rows: usize, nulls: Option<NullBuffer>) -
     Ok(Arc::new(BooleanArray::new(bits(buffer, rows)?, nulls)))
 }
 
-/// Texts one after another.
-pub(crate) fn strings<O: OffsetSizeTrait>(
-    offsets: Buffer,
-    bytes: Buffer,
-    rows: usize,
-    nulls: Option<NullBuffer>,
-) -> Outcome<ArrayRef> {
+/// Where texts end that lie one after another.
+pub(crate) fn offsets<O: OffsetSizeTrait>(buffer: Buffer, rows: usize) -> Outcome<OffsetBuffer<O>> {
     // Without rows there may be no offsets.
-    let count = if offsets.is_empty() && rows == 0 { 0 } else { rows.saturating_add(1) };
-    let offsets: ScalarBuffer<O> = values(offsets, count)?;
+    if buffer.is_empty() && rows == 0 {
+        return Ok(OffsetBuffer::new_empty());
+    }
+    let offsets: ScalarBuffer<O> = values(buffer, rows.saturating_add(1))?;
     if !offsets.is_sorted() || offsets.first().is_some_and(|first| *first < O::zero()) {
         return Err(Fault::damaged("texts that end before they begin"));
     }
-    let offsets = if count == 0 { OffsetBuffer::new_empty() } else { OffsetBuffer::new(offsets) };
+    offsets.windows(2).try_for_each(|ends| check_text((ends[1] - ends[0]).as_usize()))?;
+    Ok(OffsetBuffer::new(offsets))
+}
+
+/// Texts one after another.
+pub(crate) fn strings<O: OffsetSizeTrait>(
+    offsets: OffsetBuffer<O>,
+    bytes: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Outcome<ArrayRef> {
     let array = GenericStringArray::<O>::try_new(offsets, bytes, nulls);
     Ok(Arc::new(array.map_err(|_| Fault::damaged("a text that is not in UTF-8, or not in its buffer"))?))
+}
+
+/// A text is no longer than a record of a CSV file may be.
+pub(crate) fn check_text(length: usize) -> Outcome<()> {
+    at_most("bytes in a text", length as u64, LONGEST_RECORD as u64).map(|_| ())
 }
 
 /// Texts that lie anywhere.
@@ -98,7 +110,9 @@ pub(crate) fn views(
     nulls: Option<NullBuffer>,
 ) -> Outcome<ArrayRef> {
     let array = StringViewArray::try_new(values(views, rows)?, bytes, nulls);
-    Ok(Arc::new(array.map_err(|_| Fault::damaged("a text that is not in UTF-8, or not in its buffer"))?))
+    let array = array.map_err(|_| Fault::damaged("a text that is not in UTF-8, or not in its buffer"))?;
+    array.lengths().try_for_each(|length| check_text(length as usize))?;
+    Ok(Arc::new(array))
 }
 
 /// Positions in a dictionary.

@@ -3,6 +3,8 @@
 use arrow_schema::DataType;
 use bochner::table::ColumnKind;
 
+use crate::error::BINARY;
+
 /// What is to be done with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -32,13 +34,13 @@ pub(super) fn of(found: &DataType) -> Found {
         D::Date32 | D::Date64 | D::Timestamp(..) => Found::Kind(ColumnKind::Date),
         D::Utf8 | D::LargeUtf8 | D::Utf8View => Found::Text,
         D::Dictionary(_, values) => match of(values) {
-            Found::Text => Found::Kind(ColumnKind::Category),
             // Nobody makes dictionaries of dictionaries.
             _ if matches!(**values, D::Dictionary(..)) => Found::Nested("a dictionary of dictionaries"),
-            Found::Integer => Found::Kind(ColumnKind::Number),
-            found => found,
+            Found::Nested(what) => Found::Nested(what),
+            // Whatever they are: a dictionary is how data frames say so.
+            _ => Found::Kind(ColumnKind::Category),
         },
-        D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_) => Found::Nested("binary data"),
+        D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_) => Found::Nested(BINARY),
         D::List(_) | D::LargeList(_) | D::FixedSizeList(..) | D::ListView(_) | D::LargeListView(_) => {
             Found::Nested("a list")
         }
@@ -68,7 +70,8 @@ mod tests {
             (DataType::Timestamp(TimeUnit::Second, Some("Asia/Tokyo".into())), Found::Kind(ColumnKind::Date)),
             (DataType::Utf8View, Found::Text),
             (dictionary(DataType::LargeUtf8), Found::Kind(ColumnKind::Category)),
-            (dictionary(DataType::Int64), Found::Kind(ColumnKind::Number)),
+            (dictionary(DataType::Int64), Found::Kind(ColumnKind::Category)),
+            (dictionary(DataType::Null), Found::Kind(ColumnKind::Category)),
             (dictionary(list.clone()), Found::Nested("a list")),
             (dictionary(dictionary(DataType::Utf8)), Found::Nested("a dictionary of dictionaries")),
             (list, Found::Nested("a list")),

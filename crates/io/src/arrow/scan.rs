@@ -8,8 +8,8 @@ use arrow_schema::DataType;
 use bochner::table::infer::{Inferred, KindScan};
 
 use super::field::Found;
-use super::values::{append_numbers, beyond_exact};
-use super::{Batches, spell};
+use super::values::{Keys, append_numbers, beyond_exact, text_bytes};
+use super::{Batches, Spelled, spell};
 use crate::error::{Result, shortened};
 use crate::options::Known;
 
@@ -17,8 +17,7 @@ use crate::options::Known;
 pub(super) fn texts(batches: &impl Batches, columns: &[usize]) -> Result<Vec<KindScan>> {
     let mut scans = vec![KindScan::default(); columns.len()];
     pass(batches, columns, |k, array| {
-        let scan = &mut scans[k];
-        spell::each(array, &mut |cell| scan.absorb(cell.unwrap_or(""), scan.rows() + 1));
+        absorb(&mut scans[k], array);
         true
     })?;
     Ok(scans)
@@ -64,6 +63,32 @@ pub(super) fn infer(
     Ok(inferred)
 }
 
+/// Reads the cells of an array; a level of a dictionary once, however often it is there.
+fn absorb(scan: &mut KindScan, array: &dyn Array) {
+    let DataType::Dictionary(..) = array.data_type() else {
+        spell::each(array, &mut |cell| scan.absorb(cell.unwrap_or(""), scan.rows() + 1));
+        return;
+    };
+    let keys = Keys::of(array);
+    // Of each level, how often it is there, and in which row first.
+    let mut found = vec![(0, 0); keys.values.len()];
+    for (key, line) in keys.iter().zip(scan.rows() + 1..) {
+        match key {
+            None => scan.absorb_missing(1),
+            Some(key) => {
+                let (count, first) = found[key];
+                found[key] = (count + 1, if count == 0 { line } else { first });
+            }
+        }
+    }
+    let mut found = found.into_iter();
+    spell::each(&keys.values, &mut |level| {
+        if let Some((count @ 1.., line)) = found.next() {
+            scan.absorb_times(level.unwrap_or(""), line, count);
+        }
+    });
+}
+
 /// Shows the arrays of some columns, until none of them wants more.
 fn pass(
     batches: &impl Batches,
@@ -75,10 +100,15 @@ fn pass(
     }
     let mut reader = batches.open(columns)?;
     let mut wanted = vec![true; columns.len()];
+    let mut spelled = Spelled::of(batches);
     while wanted.contains(&true)
         && let Some(batch) = reader.next()?
     {
+        spelled.start_block();
         for ((k, array), wanted) in batch.columns().iter().enumerate().zip(&mut wanted) {
+            if !matches!(array.data_type(), DataType::Dictionary(..)) {
+                spelled.add(text_bytes(array))?;
+            }
             *wanted = *wanted && see(k, array.as_ref());
         }
     }
@@ -108,7 +138,7 @@ impl Integers {
     /// Reads some; false if no more need to be read.
     fn absorb(&mut self, array: &dyn Array) -> bool {
         if let Some(scan) = &mut self.cells {
-            spell::each(array, &mut |cell| scan.absorb(cell.unwrap_or(""), scan.rows() + 1));
+            absorb(scan, array);
             let mut values = Vec::with_capacity(array.len());
             append_numbers(array, &mut values);
             let [least, most] = &mut self.range;

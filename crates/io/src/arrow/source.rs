@@ -13,7 +13,7 @@ use bochner::table::{
 
 use super::field::{self, Found};
 use super::values::{Keys, append_dates, append_numbers, are_numbers, text_bytes};
-use super::{BatchReader, Batches, MOST_TEXT, scan, spell};
+use super::{BatchReader, Batches, Spelled, scan, spell};
 use crate::error::{Error, Result, expected, shortened};
 use crate::names::{Positions, unique};
 use crate::options::{Known, Options};
@@ -153,7 +153,8 @@ impl<B: Batches> TableSource for Source<B> {
         self.check_flat(&names)?;
         let batches = self.batches.open(&self.read)?;
         let unreadable = vec![None; self.columns.len()];
-        Ok(Box::new(Reader { source: self, batches, batch: None, next: 0, expected: 0, unreadable }))
+        let spelled = Spelled::of(&self.batches);
+        Ok(Box::new(Reader { source: self, batches, batch: None, spelled, next: 0, expected: 0, unreadable }))
     }
 
     fn format(&self, column: usize) -> CellFormat {
@@ -175,6 +176,7 @@ struct Reader<'a, B> {
     batches: Box<dyn BatchReader + 'a>,
     /// Rows that have been read and not handed out.
     batch: Option<RecordBatch>,
+    spelled: Spelled,
     /// The number of the next row.
     next: u64,
     /// Rows of the block before, the best guess for the next.
@@ -188,17 +190,13 @@ impl<B: Batches> TableReader for Reader<'_, B> {
         let (first_row, capacity) = (self.next, self.expected.min(most));
         let mut columns: Vec<Cells> =
             self.source.formats.iter().map(|format| Cells::new(*format, capacity)).collect();
-        let (mut rows, mut texts) = (0, vec![0; self.source.columns.len()]);
+        let mut rows = 0;
+        self.spelled.start_block();
         while rows < most {
             let Some(batch) = self.take(most - rows)? else { break };
             for (array, &j) in batch.columns().iter().zip(&self.source.read) {
                 if !self.source.is_ignored[j] {
-                    texts[j] += self.source.text_bytes(array.as_ref(), j);
-                    if texts[j] > MOST_TEXT {
-                        let (file, found) = (self.source.batches.file().to_owned(), texts[j]);
-                        let what = "bytes of text in a block of rows";
-                        return Err(Error::Beyond { file, what, limit: MOST_TEXT, found }.into());
-                    }
+                    self.spelled.add(self.source.text_bytes(array.as_ref(), j))?;
                     self.append(array.as_ref(), j, &mut columns[j])?;
                 }
             }

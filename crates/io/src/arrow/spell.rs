@@ -32,6 +32,10 @@ pub(super) fn each(array: &dyn Array, see: See<'_>) {
         D::UInt16 => printed::<t::UInt16Type>(array, see),
         D::UInt32 => printed::<t::UInt32Type>(array, see),
         D::UInt64 => printed::<t::UInt64Type>(array, see),
+        D::Float32 => {
+            let text = |x: f32| (!x.is_nan()).then(|| x.to_string());
+            array.as_primitive::<t::Float32Type>().iter().for_each(|x| see(x.and_then(text).as_deref()));
+        }
         D::Decimal32(..) => decimals::<t::Decimal32Type>(array, see),
         D::Decimal64(..) => decimals::<t::Decimal64Type>(array, see),
         D::Decimal128(..) => decimals::<t::Decimal128Type>(array, see),
@@ -49,7 +53,7 @@ pub(super) fn each(array: &dyn Array, see: See<'_>) {
         D::Dictionary(..) => {
             let keys = Keys::of(array);
             let mut values: Vec<Option<String>> = Vec::with_capacity(keys.values.len());
-            each(keys.values, &mut |text| values.push(text.map(str::to_owned)));
+            each(&keys.values, &mut |text| values.push(text.map(str::to_owned)));
             keys.iter().for_each(|key| see(key.and_then(|key| values.get(key)?.as_deref())));
         }
         _ => {
@@ -95,6 +99,8 @@ fn moments<T: ArrowTemporalType<Native: Into<i64>>>(array: &dyn Array, see: See<
     let mut found = Vec::with_capacity(array.len());
     append_dates(array, &mut found);
     written::<T>(array, see, |array, i, to| match found.get(i).copied().unwrap_or(MISSING_DATE) {
+        // What moments of 96 bits become that no 64 bits hold.
+        MISSING_DATE if array.value(i).into() == MISSING_DATE => to.push_str("a date out of range"),
         MISSING_DATE => match as_datetime::<T>(array.value(i).into()) {
             Some(far) => print(to, far),
             None => print(to, array.value(i).into()),

@@ -1,9 +1,13 @@
 //! The cells of an array as numbers, as dates, and as positions in a dictionary.
 
-use arrow_array::Array;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{self as t, ArrowPrimitiveType};
+use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
 use arrow_schema::{DataType as D, TimeUnit};
+use arrow_select::take::take;
 use bochner::table::MISSING_DATE;
 
 /// The first whole number that has a neighbour which no f64 holds.
@@ -61,7 +65,7 @@ pub(super) fn append_numbers(array: &dyn Array, to: &mut Vec<f64>) {
         D::Dictionary(..) => {
             let keys = Keys::of(array);
             let mut values = Vec::with_capacity(keys.values.len());
-            append_numbers(keys.values, &mut values);
+            append_numbers(&keys.values, &mut values);
             if values.len() == keys.values.len() {
                 to.extend(keys.iter().map(|key| key.map_or(f64::NAN, |key| values[key])));
             }
@@ -162,24 +166,63 @@ pub(super) fn text_bytes(array: &dyn Array) -> u64 {
     }
 }
 
-/// The dictionary of an array, and which of its values each cell is.
-pub(super) struct Keys<'a> {
-    array: &'a dyn Array,
-    keys: Vec<usize>,
-    pub(super) values: &'a dyn Array,
+/// Which value of a dictionary each cell of an array is, and these values: of a dictionary that is larger than the array only those that are used.
+pub(super) struct Keys {
+    keys: Vec<Option<usize>>,
+    pub(super) values: ArrayRef,
 }
 
-impl<'a> Keys<'a> {
+impl Keys {
     /// Of an array with a dictionary.
-    pub(super) fn of(array: &'a dyn Array) -> Self {
+    pub(super) fn of(array: &dyn Array) -> Self {
         let dictionary = array.as_any_dictionary();
-        let values = dictionary.values().as_ref();
-        let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
-        Keys { array: dictionary.keys(), keys, values }
+        let (cells, all) = (dictionary.keys(), dictionary.values());
+        let places = if all.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+        let key = |i: usize| places.get(i).copied().filter(|_| cells.is_valid(i));
+        let mut keys: Vec<Option<usize>> = (0..cells.len()).map(key).collect();
+        if all.len() <= keys.len() {
+            return Keys { keys, values: Arc::clone(all) };
+        }
+        let (mut known, mut used) = (HashMap::new(), Vec::new());
+        for key in keys.iter_mut().flatten() {
+            *key = *known.entry(*key).or_insert_with(|| {
+                used.push(*key as u64);
+                used.len() - 1
+            });
+        }
+        // Keys are in their dictionary: nothing can go wrong.
+        match take(all, &UInt64Array::from(used), None) {
+            Ok(values) => Keys { keys, values },
+            Err(_) => Keys { keys: vec![None; cells.len()], values: new_empty_array(all.data_type()) },
+        }
     }
 
-    /// The position of each cell in the dictionary; none where the cell is missing.
+    /// The position of each cell among the values; none where the cell is missing.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<usize>> {
-        (0..self.array.len()).map(|i| self.keys.get(i).copied().filter(|_| self.array.is_valid(i)))
+        self.keys.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::Int64Type;
+    use arrow_array::{DictionaryArray, Int64Array, NullArray, StringArray};
+
+    /// A dictionary may be as long as it says where that takes no bytes.
+    #[test]
+    fn of_a_large_dictionary_only_what_is_used_is_looked_at() {
+        let keys = || Int64Array::from(vec![Some(1 << 61), None, Some(7), Some(1 << 61)]);
+        let array = DictionaryArray::<Int64Type>::try_new(keys(), Arc::new(NullArray::new(1 << 62))).unwrap();
+        let found = Keys::of(&array);
+        assert_eq!(found.iter().collect::<Vec<_>>(), [Some(0), None, Some(1), Some(0)]);
+        assert_eq!(found.values.len(), 2);
+        let mut numbers = Vec::new();
+        append_numbers(&array, &mut numbers);
+        assert!(numbers.len() == 4 && numbers.iter().all(|x| x.is_nan()));
+        let texts: StringArray = (0..10).map(|i| Some("x".repeat(i))).collect();
+        let keys = Int64Array::from(vec![Some(9), None, Some(2)]);
+        let array = DictionaryArray::<Int64Type>::try_new(keys, Arc::new(texts)).unwrap();
+        assert_eq!((text_bytes(&array), Keys::of(&array).values.len()), (11, 2));
     }
 }

@@ -8,6 +8,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, NullBufferB
 use arrow_schema::DataType;
 
 use crate::arrow::build::primitive;
+use crate::budget::Share;
 use crate::fault::{Fault, Outcome};
 
 use super::hybrid::Hybrid;
@@ -21,7 +22,9 @@ pub(super) struct Reader {
     column: Column,
     pages: Pages,
     page: Option<Open>,
-    dictionary: Option<Known>,
+    dictionary: Option<(Known, Share)>,
+    /// What the texts in hand take of the budget.
+    texts: Option<Share>,
     /// Cells that it should still have.
     left: u64,
     levels: Vec<u32>,
@@ -35,6 +38,7 @@ struct Open {
     values: Values,
     /// Cells to come.
     left: usize,
+    _share: Share,
 }
 
 /// A dictionary page.
@@ -64,18 +68,18 @@ impl Reader {
     /// Of a chunk with so many rows.
     pub(super) fn new(column: Column, pages: Pages, rows: u64) -> Reader {
         let (levels, keys) = (Vec::new(), Vec::new());
-        Reader { column, pages, page: None, dictionary: None, left: rows, levels, keys }
+        Reader { column, pages, page: None, dictionary: None, texts: None, left: rows, levels, keys }
     }
 
-    /// The next rows; there have to be so many.
+    /// The next rows; there have to be so many. Fewer where they are long texts, one at least.
     pub(super) fn read(&mut self, rows: usize) -> Outcome<ArrayRef> {
         let mut nulls = NullBufferBuilder::new(rows);
         match self.column.physical {
             _ if self.column.data_type == DataType::Null => Ok(Arc::new(NullArray::new(rows))),
             Physical::Boolean => {
                 let mut truths = Vec::new();
-                self.each(rows, &mut nulls, |open, count, _, _| {
-                    open.values.truths(&open.page, count, &mut truths)
+                self.each(rows, rows, &mut nulls, |open, count, _, _| {
+                    open.values.truths(&open.page, count, &mut truths).map(|()| true)
                 })?;
                 let nulls = nulls.finish();
                 let mut next = 0;
@@ -87,18 +91,27 @@ impl Reader {
                 Ok(Arc::new(BooleanArray::new(truths, nulls)))
             }
             Physical::Bytes | Physical::Fixed(_) => {
-                let mut texts = Texts::new();
-                self.each(rows, &mut nulls, |open, count, dictionary, _| {
-                    open.values.texts(&open.page, count, dictionary.and_then(Known::texts), &mut texts)
+                /// Rows that are read before it is looked at how long they are.
+                const SOME: usize = 64;
+                self.texts = None;
+                let mut share = self.pages.budget().take(0)?;
+                let mut texts = Texts::new(&mut share);
+                let rows = self.each(rows, SOME, &mut nulls, |open, count, dictionary, _| {
+                    let dictionary = dictionary.and_then(Known::texts);
+                    open.values.texts(&open.page, count, dictionary, &mut texts)?;
+                    Ok(!texts.are_many())
                 })?;
-                let dictionary = self.dictionary.as_ref().and_then(Known::texts);
-                if self.are_texts() {
-                    return texts.finish(rows, nulls.finish(), dictionary);
-                }
+                let dictionary = self.dictionary.as_ref().and_then(|(known, _)| known.texts());
                 let nulls = nulls.finish();
-                let (offsets, bytes) = texts.spelled(nulls.as_ref(), dictionary)?;
-                let values = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
-                of_bytes(values, rows, nulls, &self.column.data_type)
+                let array = if self.are_texts() {
+                    texts.finish(rows, nulls, dictionary)
+                } else {
+                    let (offsets, bytes) = texts.spelled(nulls.as_ref(), dictionary)?;
+                    let values = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+                    of_bytes(values, rows, nulls, &self.column.data_type)
+                };
+                self.texts = Some(share);
+                array
             }
             Physical::Int32 | Physical::Float => self.fixed::<4>(rows, nulls),
             Physical::Int64 | Physical::Double => self.fixed::<8>(rows, nulls),
@@ -113,8 +126,9 @@ impl Reader {
     /// Values of one size.
     fn fixed<const W: usize>(&mut self, rows: usize, mut nulls: NullBufferBuilder) -> Outcome<ArrayRef> {
         let mut bytes = MutableBuffer::new(rows * W);
-        self.each(rows, &mut nulls, |open, count, dictionary, keys| {
-            open.values.fixed::<W>(&open.page, count, dictionary.and_then(Known::fixed), &mut bytes, keys)
+        self.each(rows, rows, &mut nulls, |open, count, dictionary, keys| {
+            let dictionary = dictionary.and_then(Known::fixed);
+            open.values.fixed::<W>(&open.page, count, dictionary, &mut bytes, keys).map(|()| true)
         })?;
         let nulls = nulls.finish();
         if let Some(nulls) = &nulls {
@@ -127,20 +141,22 @@ impl Reader {
         array::<W>(bytes, nulls, &self.column)
     }
 
-    /// Goes through rows, page by page: notes which are missing, and has the values of the others read.
+    /// Goes through rows, page by page and `step` at most at a time: notes which are missing, and has the values of the others read as long as `read` says
+    /// that there may be more. Gives their number.
     fn each(
         &mut self,
         rows: usize,
+        step: usize,
         nulls: &mut NullBufferBuilder,
-        mut read: impl FnMut(&mut Open, usize, Option<&Known>, &mut Vec<u32>) -> Outcome<()>,
-    ) -> Outcome<()> {
-        let mut wanted = rows;
-        while wanted > 0 {
+        mut read: impl FnMut(&mut Open, usize, Option<&Known>, &mut Vec<u32>) -> Outcome<bool>,
+    ) -> Outcome<usize> {
+        let mut done = 0;
+        while done < rows {
             if self.page.as_ref().is_none_or(|open| open.left == 0) {
                 self.page = Some(self.next_page()?);
             }
             let Some(open) = &mut self.page else { continue };
-            let count = wanted.min(open.left);
+            let count = step.min(rows - done).min(open.left);
             let valid = match &mut open.levels {
                 None => {
                     nulls.append_n_non_nulls(count);
@@ -148,25 +164,28 @@ impl Reader {
                 }
                 Some(levels) => level(levels, &open.page.bytes, count, nulls, &mut self.levels)?,
             };
-            if valid > 0 {
-                read(open, valid, self.dictionary.as_ref(), &mut self.keys)?;
-            }
             open.left -= count;
-            wanted -= count;
+            done += count;
+            let dictionary = self.dictionary.as_ref().map(|(known, _)| known);
+            if valid > 0 && !read(open, valid, dictionary, &mut self.keys)? {
+                break;
+            }
         }
-        Ok(())
+        Ok(done)
     }
 
     /// The next page of values, with at least one.
     fn next_page(&mut self) -> Outcome<Open> {
         loop {
-            let page = self.pages.next()?;
-            match page.ok_or_else(|| Fault::damaged("fewer values in a column than it announces"))? {
+            let next = self.pages.next()?;
+            let next = next.ok_or_else(|| Fault::damaged("fewer values in a column than it announces"))?;
+            let (page, share) = next;
+            match page {
                 Page::Dictionary { bytes, values } => {
                     if self.dictionary.is_some() || self.page.is_some() {
                         return Err(Fault::damaged("a dictionary that is not the first page of its column"));
                     }
-                    self.dictionary = Some(self.known(bytes, values)?);
+                    self.dictionary = Some((self.known(bytes, values)?, share));
                 }
                 Page::Data(page) => {
                     let left = page.rows;
@@ -177,7 +196,7 @@ impl Reader {
                     if left > 0 {
                         let levels = page.levels.map(|(at, end)| Hybrid::new(1, at, end)).transpose()?;
                         let values = Values::new(&page, self.column.physical)?;
-                        return Ok(Open { page, levels, values, left });
+                        return Ok(Open { page, levels, values, left, _share: share });
                     }
                 }
             }
@@ -214,15 +233,14 @@ fn level(
     found: &mut Vec<u32>,
 ) -> Outcome<usize> {
     match levels.repeated(page, count)? {
-        Some(1) => {
-            nulls.append_n_non_nulls(count);
-            Ok(count)
-        }
         Some(0) => {
             nulls.append_n_nulls(count);
             Ok(0)
         }
-        Some(other) => Err(Fault::damaged(format!("a cell of level {other}"))),
+        Some(_) => {
+            nulls.append_n_non_nulls(count);
+            Ok(count)
+        }
         None => {
             found.clear();
             levels.append(page, count, found)?;

@@ -23,6 +23,8 @@ pub(super) struct Footer {
     pub(super) fields: Vec<Field>,
     pub(super) groups: Vec<Group>,
     pub(super) rows: u64,
+    /// Bytes of the file.
+    pub(super) size: u64,
 }
 
 /// Rows that lie together.
@@ -113,7 +115,7 @@ fn parse(description: &[u8], end: u64) -> Outcome<Footer> {
         found.push(group(thrift, kind, &fields)?);
         Ok(())
     })?;
-    let mut rows = 0u64;
+    let (mut rows, mut places) = (0u64, Vec::new());
     for group in &found {
         rows = rows.saturating_add(group.rows);
         for chunk in group.chunks.iter().flatten() {
@@ -123,10 +125,16 @@ fn parse(description: &[u8], end: u64) -> Outcome<Footer> {
                     format!("a column chunk of {size} bytes at {start}, beyond the data's end at {end}");
                 return Err(Fault::damaged(reason));
             }
+            places.push(chunk.start..chunk.start + chunk.size);
         }
     }
+    places.retain(|place| !place.is_empty());
+    places.sort_by_key(|place| place.start);
+    if !places.is_sorted_by(|one, next| one.end <= next.start) {
+        return Err(Fault::damaged("column chunks that lie in one another"));
+    }
     at_most("rows for its size", rows, end.saturating_mul(ROWS_A_BYTE))?;
-    Ok(Footer { fields, groups: found, rows })
+    Ok(Footer { fields, groups: found, rows, size: end })
 }
 
 /// The Arrow schema, if the pair is that.

@@ -92,7 +92,11 @@ impl Hybrid {
                 let mut value = [0; 4];
                 value[..size].copy_from_slice(found);
                 self.at += size;
-                self.run = Run::Repeated { value: u32::from_le_bytes(value), left: head >> 1 };
+                let value = u32::from_le_bytes(value);
+                if u64::from(value) >> self.width > 0 {
+                    return Err(Fault::damaged(format!("{value} in {} bits", self.width)));
+                }
+                self.run = Run::Repeated { value, left: head >> 1 };
             } else {
                 // The last run may be cut off where the values end.
                 let room = 8 * (self.end - self.at) as u64;
@@ -177,6 +181,9 @@ mod tests {
         assert_eq!(values(0, &[200, 1], &[100]).unwrap(), [0; 100]);
         assert_eq!(values(0, &[3], &[8]).unwrap(), [0; 8]);
         assert!(Hybrid::new(33, 0, 0).is_err());
+        assert_eq!(values(1, &[4, 2], &[2]), None, "more than its bits hold, however it is read");
+        assert_eq!(values(1, &[4, 2], &[1, 1]), None);
+        assert_eq!(values(1, &[4, 2], &[3]), None);
     }
 
     #[test]

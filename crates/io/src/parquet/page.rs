@@ -1,5 +1,6 @@
 //! The pages of a column chunk: their headers, walked here before a byte is taken for them, and what is in them.
 
+use crate::budget::{Budget, Share};
 use crate::fault::{Fault, Outcome, at_most};
 use crate::origin::Shared;
 use crate::packing::Packing;
@@ -44,6 +45,7 @@ pub(super) struct Pages {
     chunk: Chunk,
     at: u64,
     is_optional: bool,
+    budget: Budget,
 }
 
 /// What the header of a page says.
@@ -64,13 +66,19 @@ struct Header {
 }
 
 impl Pages {
-    pub(super) fn new(bytes: Shared, chunk: Chunk, is_optional: bool) -> Pages {
-        Pages { bytes, chunk, at: 0, is_optional }
+    pub(super) fn new(bytes: Shared, chunk: Chunk, is_optional: bool, budget: Budget) -> Pages {
+        Pages { bytes, chunk, at: 0, is_optional, budget }
     }
 
-    /// The next page; none after the last.
-    pub(super) fn next(&mut self) -> Outcome<Option<Page>> {
+    /// Of all that is held of the file.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The next page, and what it takes of the budget; none after the last.
+    pub(super) fn next(&mut self) -> Outcome<Option<(Page, Share)>> {
         const INDEX: i64 = 1;
+        const DICTIONARY: i64 = 2;
         while self.at < self.chunk.size {
             let header = self.header()?;
             self.at += header.length;
@@ -79,9 +87,12 @@ impl Pages {
             if header.kind == INDEX {
                 continue;
             }
+            // The values of a dictionary are held with where each ends.
+            let copies = if header.kind == DICTIONARY { 2 } else { 1 };
+            let share = self.budget.take(copies * header.unpacked as usize)?;
             let mut packed = vec![0; header.packed as usize];
             self.bytes.read_at(start, &mut packed)?;
-            return self.page(&header, packed).map(Some);
+            return Ok(Some((self.page(&header, packed)?, share)));
         }
         Ok(None)
     }

@@ -6,7 +6,7 @@
 use arrow_schema::{DataType, Field as ArrowField, Schema, TimeUnit};
 
 use crate::arrow::ipc;
-use crate::fault::{Fault, Outcome};
+use crate::fault::{Fault, Outcome, at_most};
 
 use super::footer::structure;
 use super::thrift::{Kind, Thrift};
@@ -210,12 +210,16 @@ impl<'a> Element<'a> {
             let reason = format!("decimals of {precision} digits in column \"{}\"", self.name());
             return Err(Fault::damaged(reason));
         };
-        // What cannot be is read as other writers meant it.
+        if most > 0 && scale > most {
+            let reason = format!("decimals with {scale} of {most} digits in column \"{}\"", self.name());
+            return Err(Fault::damaged(reason));
+        }
+        // More digits than there is room for are what other writers say, and mean as many as there are.
         Ok(match most {
-            9 => DataType::Decimal32(precision.min(9), scale.min(9)),
-            18 => DataType::Decimal64(precision.min(18), scale.min(18)),
-            38 => DataType::Decimal128(precision.min(38), scale.min(38)),
-            76 => DataType::Decimal256(precision.min(76), scale.min(76)),
+            9 => DataType::Decimal32(precision.min(9), scale),
+            18 => DataType::Decimal64(precision.min(18), scale),
+            38 => DataType::Decimal128(precision.min(38), scale),
+            76 => DataType::Decimal256(precision.min(76), scale),
             _ => DataType::Binary,
         })
     }
@@ -304,6 +308,16 @@ fn hinted(found: DataType, logical: Option<Logical>, hint: Option<&DataType>) ->
     }
 }
 
+/// What a data frame calls a category is one, whatever its cells.
+fn as_category(found: DataType, hint: Option<&DataType>) -> DataType {
+    use DataType as D;
+    match (&found, hint) {
+        (D::Dictionary(..) | D::Binary | D::FixedSizeBinary(_), _) => found,
+        (_, Some(D::Dictionary(keys, _))) => D::Dictionary(keys.clone(), Box::new(found)),
+        _ => found,
+    }
+}
+
 /// The columns of the table: the children of the first element. `hint` is what is said of Arrow.
 pub(super) fn fields(elements: &[Element<'_>], hint: Option<&[u8]>) -> Outcome<Vec<Field>> {
     let Some((root, elements)) = elements.split_first() else {
@@ -319,7 +333,8 @@ pub(super) fn fields(elements: &[Element<'_>], hint: Option<&[u8]>) -> Outcome<V
         let element = tree.next()?;
         let (data_type, column) = if element.is_leaf() && element.repetition != 2 {
             tree.leaves += 1;
-            element.column(hint)?
+            let (found, column) = element.column(hint)?;
+            (as_category(found, hint), column)
         } else {
             let found = tree.nested(element, 0)?;
             let found = if found.is_nested() { found } else { DataType::new_list(found, true) };
@@ -356,10 +371,7 @@ impl<'e, 'a> Tree<'e, 'a> {
 
     /// What a column is whose cells are no single values, with its parts, which are counted.
     fn nested(&mut self, element: &Element<'_>, depth: usize) -> Outcome<DataType> {
-        if depth > MOST_NESTING {
-            let (what, limit) = ("groups of columns inside one another", MOST_NESTING as u64);
-            return Err(Fault::Beyond { what, limit, found: depth as u64 });
-        }
+        at_most("groups of columns inside one another", depth as u64, MOST_NESTING as u64)?;
         let inner = if element.is_leaf() {
             self.leaves += 1;
             element.column(None)?.0
@@ -411,6 +423,16 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn decimals_have_no_more_digits_than_there_is_room_for() {
+        let element = Element::read(&mut Thrift::new(&[0]), Kind::Struct).unwrap();
+        let decimal = |physical, scale, precision| element.decimal(physical, scale, precision).ok();
+        assert_eq!(decimal(Physical::Int32, 9, 12), Some(DataType::Decimal32(9, 9)));
+        assert_eq!(decimal(Physical::Int32, 10, 12), None, "each number would be ten times as large");
+        assert_eq!(decimal(Physical::Int64, 19, 20), None);
+        assert_eq!(decimal(Physical::Bytes, 39, 40), Some(DataType::Decimal256(40, 39)));
+    }
 
     #[test]
     fn base64_is_read() {

@@ -6,7 +6,8 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
-use crate::arrow::MOST_TEXT;
+use crate::arrow::build::check_text;
+use crate::budget::Share;
 use crate::fault::{Fault, Outcome, at_most};
 
 use super::schema::Physical;
@@ -35,7 +36,9 @@ impl Dictionary {
         offsets.push(0);
         let mut at = 0;
         for _ in 0..values {
-            bytes.extend_from_slice(next_value(page, &mut at, physical)?);
+            let value = next_value(page, &mut at, physical)?;
+            check_text(value.len())?;
+            bytes.extend_from_slice(value);
             offsets.push(bytes.len() as i32); // a page is smaller than that
         }
         let (offsets, bytes) = (ends(offsets), Buffer::from_vec(bytes));
@@ -58,16 +61,24 @@ impl Dictionary {
 }
 
 /// Values that grow.
-pub(super) struct Texts {
+pub(super) struct Texts<'a> {
+    /// What they take of the budget.
+    share: &'a mut Share,
     keys: Vec<u32>,
     /// Empty as long as there are only keys.
     offsets: Vec<i32>,
     bytes: Vec<u8>,
 }
 
-impl Texts {
-    pub(super) fn new() -> Texts {
-        Texts { keys: Vec::new(), offsets: Vec::new(), bytes: Vec::new() }
+impl<'a> Texts<'a> {
+    pub(super) fn new(share: &'a mut Share) -> Texts<'a> {
+        Texts { share, keys: Vec::new(), offsets: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Whether they are enough for a batch, however few rows they are.
+    pub(super) fn are_many(&self) -> bool {
+        const MANY: usize = 16 << 20;
+        self.bytes.len() >= MANY
     }
 
     /// Appends a value; the keys before it are of this dictionary.
@@ -100,9 +111,11 @@ impl Texts {
     }
 
     fn append(&mut self, value: &[u8]) -> Outcome<()> {
-        at_most("bytes of text in a batch of rows", (self.bytes.len() + value.len()) as u64, MOST_TEXT)?;
+        check_text(value.len())?;
+        self.share.grow(value.len())?;
         self.bytes.extend_from_slice(value);
-        self.offsets.push(self.bytes.len() as i32); // which is below the limit
+        at_most("bytes of text in a batch of rows", self.bytes.len() as u64, i32::MAX as u64)?;
+        self.offsets.push(self.bytes.len() as i32);
         Ok(())
     }
 
@@ -191,6 +204,7 @@ fn strings(offsets: OffsetBuffer<i32>, bytes: Buffer, nulls: Option<NullBuffer>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use arrow_array::cast::AsArray;
 
     fn page(texts: &[&str]) -> Vec<u8> {
@@ -205,7 +219,8 @@ mod tests {
     #[test]
     fn keys_are_spelled_where_other_values_follow() {
         let dictionary = Dictionary::new(&page(&["a", "", "ccc"]), 3, Physical::Bytes, true).unwrap();
-        let mut texts = Texts::new();
+        let mut share = Budget::new(1 << 20).take(0).unwrap();
+        let mut texts = Texts::new(&mut share);
         texts
             .push_keys(&dictionary, |keys| {
                 keys.extend([2, 0]);
@@ -229,7 +244,8 @@ mod tests {
     fn dictionaries_are_handed_over_and_keys_beyond_them_refused() {
         let dictionary = Dictionary::new(&page(&["a", "b"]), 2, Physical::Bytes, true).unwrap();
         let array = |keys: &[u32]| {
-            let mut texts = Texts::new();
+            let mut share = Budget::new(1 << 20).take(0).unwrap();
+            let mut texts = Texts::new(&mut share);
             texts.push_keys(&dictionary, |to| {
                 to.extend(keys);
                 Ok(())

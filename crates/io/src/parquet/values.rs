@@ -72,11 +72,19 @@ impl Values {
                 let at = lengths.after(bytes)?;
                 Values::Suffixes { prefixes, lengths, at, last: Vec::new() }
             }
-            (Encoding::Split, P::Int32 | P::Float) => Values::Split { at: 0, count: (end - start) / 4 },
-            (Encoding::Split, P::Int64 | P::Double) => Values::Split { at: 0, count: (end - start) / 8 },
-            (Encoding::Split, P::Fixed(width @ 1..)) => Values::Split { at: 0, count: (end - start) / width },
+            (Encoding::Split, P::Int32 | P::Float) => Values::split(end - start, 4)?,
+            (Encoding::Split, P::Int64 | P::Double) => Values::split(end - start, 8)?,
+            (Encoding::Split, P::Fixed(width @ 1..)) => Values::split(end - start, width)?,
             _ => return Err(unusual(page.encoding, physical)),
         })
+    }
+
+    /// Bytes of values of this width, first the first of each.
+    fn split(bytes: usize, width: usize) -> Outcome<Values> {
+        if !bytes.is_multiple_of(width) {
+            return Err(Fault::damaged(format!("{bytes} bytes of values of {width}")));
+        }
+        Ok(Values::Split { at: 0, count: bytes / width })
     }
 
     /// Appends truth values as 0 and 1.
@@ -240,4 +248,24 @@ pub(super) fn beyond(key: u32, values: usize) -> Fault {
 
 fn unusual(encoding: Encoding, physical: Physical) -> Fault {
     Fault::damaged(format!("values of type {physical:?} in encoding {encoding:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_values_are_whole() {
+        let page = |size: usize| DataPage {
+            bytes: vec![0; size],
+            rows: 2,
+            encoding: Encoding::Split,
+            levels: None,
+            start: 0,
+        };
+        for (physical, width) in [(Physical::Float, 4), (Physical::Int64, 8), (Physical::Fixed(3), 3)] {
+            assert!(Values::new(&page(2 * width), physical).is_ok());
+            assert!(Values::new(&page(2 * width + 1), physical).is_err());
+        }
+    }
 }

@@ -10,6 +10,7 @@ use bochner::table::{Column, ColumnKind, MISSING_DATE, Table, TableSource, TextC
 use bochner_io::{Options, arrow, from_bytes};
 
 use crate::ENGINE;
+use crate::hostile::sample;
 
 fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap()
@@ -79,13 +80,6 @@ fn numbers_of_every_type() {
             Decimal64Array::from(vec![Some(100), None, Some(300)]).with_precision_and_scale(10, 2).unwrap(),
         ),
         Arc::new(StringArray::from(vec![Some("1"), Some("n/a"), Some(" 3.0 ")])),
-        Arc::new(
-            DictionaryArray::<Int8Type>::try_new(
-                Int8Array::from(vec![Some(1), None, Some(0)]),
-                Arc::new(Int64Array::from(vec![3, 1])),
-            )
-            .unwrap(),
-        ),
     ];
     for array in arrays {
         let found = array.data_type().clone();
@@ -174,6 +168,11 @@ fn dates_of_every_unit_and_zone_are_nanoseconds_in_utc() {
     assert_eq!(texts(Date32Array::from(vec![day as i32])), said(&["2024-03-01"]));
     assert_eq!(texts(TimestampSecondArray::from(vec![moment])), said(&["2024-03-01 17:05:09"]));
     assert_eq!(texts(Time32SecondArray::from(vec![61_509])), said(&["17:05:09"]));
+    assert_eq!(texts(TimestampNanosecondArray::from(vec![i64::MIN])), said(&["a date out of range"]));
+    assert_eq!(
+        texts(Float32Array::from(vec![Some(0.1), None, Some(f32::NAN), Some(1e10)])),
+        [Some("0.1".into()), None, None, Some("10000000000".into())]
+    );
 }
 
 #[test]
@@ -214,7 +213,28 @@ fn booleans_and_dictionaries() {
     let missing = u32::MAX;
     assert_eq!(found.codes, [0, 1, missing, 1, missing, missing]);
     assert!(found.levels.iter().eq(["b", "a"]));
-    // Of all categories of numbers a dictionary says that they are categories.
+    // Whatever they hold: that is how data frames write categories.
+    let keys = || Int8Array::from(vec![Some(1), None, Some(0), Some(1)]);
+    for (values, expected) in [
+        (Arc::new(Int64Array::from(vec![20, 10])) as ArrayRef, ["10", "20"]),
+        (Arc::new(Float32Array::from(vec![0.5, 0.1])), ["0.1", "0.5"]),
+        (Arc::new(BooleanArray::from(vec![true, false])), ["False", "True"]),
+    ] {
+        let array = DictionaryArray::<Int8Type>::try_new(keys(), values).unwrap();
+        let rows = batch([("a", Arc::new(array))]);
+        let parquet = sample::parquet(std::slice::from_ref(&rows), Default::default()).unwrap();
+        let frame = source(vec![rows], &Options::default());
+        let parquet = from_bytes("a.parquet", parquet, &Options::default()).unwrap();
+        for found in [frame, parquet] {
+            let Column::Category(found) = &tables(&*found, 9)[0].columns[0] else { panic!("no category") };
+            assert_eq!(found.codes, [0, missing, 1, 0]);
+            assert!(found.levels.iter().eq(expected));
+        }
+    }
+    let empty = DictionaryArray::<Int8Type>::try_new(keys(), Arc::new(NullArray::new(2))).unwrap();
+    let Column::Category(found) = column(empty, &Options::default()) else { panic!("no category") };
+    assert_eq!(found.codes, [missing; 4]);
+    // A dictionary says that numbers are categories.
     let array = DictionaryArray::<Int8Type>::from_iter(["01", "2", "01"]);
     let Column::Category(found) = column(array, &Options::default()) else { panic!("no category") };
     assert_eq!(found.codes, [0, 1, 0]);
@@ -316,6 +336,9 @@ fn nested_columns_are_refused_by_name_unless_they_are_ignored() {
     let header = source(rows(), &Options { infer: false, ..Options::default() });
     assert_eq!(header.columns().len(), 2);
     assert_eq!(header.open(&ENGINE).err().unwrap().to_string(), expected);
+    let bytes = BinaryArray::from(vec![&b"x"[..]]);
+    let error = try_source(vec![batch([("x", Arc::new(bytes))])], &Options::default()).err().unwrap();
+    assert!(error.to_string().ends_with("; cast it to text or leave it out"), "{error}");
     let ignored = source(rows(), &Options { ignored: vec!["x".to_owned()], ..Options::default() });
     let table = &tables(&*ignored, 9)[0];
     assert_eq!(

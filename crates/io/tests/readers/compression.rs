@@ -207,6 +207,13 @@ fn archives_have_one_table() {
         ];
         assert_eq!(read("a.zip", &archive(&members)), Ok(plain.clone()), "{method}");
     }
+    assert_eq!(read("a.zip", &archive(&[("./t.csv", table, 8)])), Ok(plain.clone()));
+    let error = read("a.zip", &archive(&[("t.csv.gz", &gzip(table), 0)])).expect_err("an error");
+    assert_eq!(
+        error,
+        "a.zip: expected a table that is stored, deflated or compressed by zstd, found a file compressed by gzip, t.csv.gz; \
+         unpack it first"
+    );
     // The member's name says the format.
     let source = from_bytes("a.zip", archive(&[("t.svm", b"1 2:3\n", 8)]), &Options::default()).unwrap();
     assert_eq!(source.columns()[1].name, "features");

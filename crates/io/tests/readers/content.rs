@@ -20,6 +20,11 @@ fn names_that_say_nothing() {
         assert_eq!(first_column(name, b"\x01\0\0\0\x02\0"), error);
     }
     assert_eq!(first_column("a.csv", b"1 2:3.5 7:1\n"), "1 2:3.5 7:1", "the name goes before");
+    // Columns may be called as other formats begin.
+    for name in ["PARENT_ID", "PAR1", "PARE", "ARROW1", "FEA1", "%PDF"] {
+        assert_eq!(first_column("a.csv", format!("{name},PAR1\n1,2\n").as_bytes()), name);
+        assert_eq!(first_column("a", format!("{name}\tb\r\n1\t2\r\n").as_bytes()), name);
+    }
 }
 
 #[test]

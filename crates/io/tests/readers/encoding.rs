@@ -57,7 +57,10 @@ fn utf_16_is_found_and_read() {
 #[test]
 fn other_encodings_are_said() {
     let latin = b"\xe9t\xe9,b\n\xe7a,1\n";
-    assert_eq!(read(latin, None), Err("a.csv:1: expected UTF-8 text, found the byte 0xe9".to_owned()));
+    assert_eq!(
+        read(latin, None),
+        Err("a.csv:1: expected UTF-8 text, found the byte 0xe9; say the encoding if it is another".to_owned())
+    );
     let expected = Column::Text(["ça"].into_iter().collect());
     for name in ["latin1", "ISO-8859-1", "windows-1252"] {
         assert_eq!(read(latin, Some(name)).unwrap()[0].columns[0], expected, "{name}");

@@ -344,4 +344,13 @@ fn targets_stand_beside_the_rows_of_another_file() {
     let found = tables(&*source, 9);
     assert_eq!(texts(&found[0].columns[2]), ["7", "8", "9"]);
     assert_eq!(texts(&found[0].columns[0]), ["1", "3", "5"]);
+    // What was said of the encoding and of temporary files is about both.
+    std::fs::write(at("x.csv"), b"\xe9\n1\n2\n").unwrap();
+    std::fs::write(at("y.csv"), b"\xe9\n3\n4\n").unwrap();
+    let options = Options {
+        targets: Some(at("y.csv")),
+        encoding: Some("latin1".parse().unwrap()),
+        ..Options::default()
+    };
+    assert_eq!(numbers(&tables(&*open(&ENGINE, &at("x.csv"), &options).unwrap(), 9)[0]), [[1.0, 2.0], [3.0, 4.0]]);
 }

@@ -8,6 +8,10 @@ use bochner::table::{Column, ColumnKind, Table, TableSource};
 use bochner_io::{Files, Once, Options, from_bytes, open};
 
 use crate::ENGINE;
+#[cfg(target_os = "linux")]
+use crate::hostile::sample;
+#[cfg(target_os = "linux")]
+use arrow_ipc::writer::DictionaryHandling;
 
 struct Folder(tempfile::TempDir);
 
@@ -118,6 +122,12 @@ fn patterns_and_lists() {
     assert_eq!(rows("p/**/*.csv"), "9 1 2 3 4");
     assert_eq!(rows("p/2023*"), "1", "a folder that matches is read");
     assert_eq!(rows("p/odd[*].csv"), "9", "a file of that name goes before");
+    assert_eq!(rows("p/**/**/**/*.csv"), "9 1 2 3 4", "however often a folder is reached");
+    let hidden = Folder::new(&[("d/_a.csv", "x\n1\n"), ("d/.b.csv", "x\n2\n"), ("d/_e/f.csv", "x\n3\n")]);
+    for (pattern, expected) in [("d/_*.csv", "1"), ("d/.b*", "2"), ("d/_?/*.csv", "3"), ("d/_e", "3")] {
+        assert_eq!(whole(&*hidden.open(pattern)), [expected], "what is asked for is looked at");
+    }
+    assert!(hidden.error("d/*.csv", &Options::default()).ends_with("expected files, found none"));
     let paths = [folder.at("p/2024/b.csv"), folder.at("p/2023"), folder.at("p/2024/a.csv")];
     let files = Files::find(&paths, Once::Refuse).unwrap();
     assert_eq!(files.paths().count(), 3);
@@ -242,6 +252,11 @@ fn links_do_not_lead_out_or_around() {
     symlink(folder.at("d/a.csv"), folder.at("d/z.csv")).unwrap();
     symlink(folder.at("nothing"), folder.at("d/c.csv")).unwrap();
     assert_eq!(whole(&*folder.open("d")), ["1"]);
+    // Nor do those that a pattern stands for: it is all in the last folder before its first star.
+    for pattern in ["d/*.csv", "d/*", "d/**/*.csv", "d/*/*.csv"] {
+        assert_eq!(whole(&*folder.open(pattern)), ["1"], "{pattern}");
+    }
+    assert_eq!(whole(&*folder.open("*/b.csv")), ["2"], "which a link into another folder does not leave");
     // A folder may itself be reached by a link.
     symlink(folder.at("other"), folder.at("link")).unwrap();
     assert_eq!(whole(&*folder.open("link")), ["2"]);
@@ -386,5 +401,37 @@ fn ways_of_writing_are_found_where_a_kind_is_said() {
         let Column::Date(days) = &table.columns[1] else { panic!("{:?}", table.columns[1]) };
         assert_eq!(bochner::table::date::print(days[1])[..10], *"2024-01-02");
         assert!(source.inferred(0).is_none(), "what was said is no finding");
+    }
+}
+
+/// So that a folder may have more files than a process may have open.
+#[cfg(target_os = "linux")]
+#[test]
+fn sources_keep_no_files_open_and_notice_changes() {
+    let rows = sample::every_type(20).unwrap().project(&[3, 28]).unwrap();
+    let parts = std::slice::from_ref(&rows);
+    let parquet = sample::parquet(parts, sample::ways(10).remove(0).1).unwrap();
+    let arrow = sample::arrow(parts, true, None, DictionaryHandling::Resend).unwrap();
+    for (name, bytes) in [("a.parquet", parquet), ("a.arrow", arrow)] {
+        let folder = Folder::new(&[]);
+        fs::write(folder.at(name), &bytes).unwrap();
+        // Other tests of this process open files, too.
+        let open_files = || {
+            let all = fs::read_dir("/proc/self/fd")
+                .unwrap()
+                .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+            all.filter(|path| path.starts_with(folder.0.path())).count()
+        };
+        let sources: Vec<_> = (0..20).map(|_| folder.open(name)).collect();
+        assert_eq!(open_files(), 0, "{name}");
+        let mut reader = sources[0].open(&ENGINE).unwrap();
+        assert_eq!(open_files(), 1, "{name}");
+        assert_eq!(reader.next(100).unwrap().map(|table| table.rows), Some(20), "{name}");
+        fs::write(folder.at(name), [&bytes[..], b"more"].concat()).unwrap();
+        let error = sources[1].open(&ENGINE).err().unwrap().to_string();
+        assert!(
+            error.ends_with("expected the file to stay as it was, found another: it has changed"),
+            "{error}"
+        );
     }
 }

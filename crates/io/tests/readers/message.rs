@@ -86,16 +86,22 @@ fn headers() {
 #[test]
 fn text_that_is_not_utf8() {
     let options = Options::default().with_texts(["b"]);
-    let expected = "a.csv:3: expected UTF-8 text, found the byte 0xff";
+    let expected = "a.csv:3: expected UTF-8 text, found the byte 0xff; say the encoding if it is another";
     assert_eq!(complaint("a.csv", b"a,b\n1,x\n1,\xff\n", &options), expected);
     assert_eq!(complaint("a.csv", b"a,b\n1,x\n\xff,x\n", &options), expected);
     assert_eq!(
         complaint("a.csv", b"a,\xe9\n", &options),
-        "a.csv:1: expected UTF-8 text, found the byte 0xe9"
+        "a.csv:1: expected UTF-8 text, found the byte 0xe9; say the encoding if it is another"
     );
     let svm = |bytes: &[u8]| complaint("a.svm", bytes, &Options::default());
-    assert_eq!(svm(b"\n\xff 1:1\n"), "a.svm:2: expected UTF-8 text, found the byte 0xff");
-    assert_eq!(svm(b"1 1:\xfe\n"), "a.svm:1: expected UTF-8 text, found the byte 0xfe");
+    assert_eq!(
+        svm(b"\n\xff 1:1\n"),
+        "a.svm:2: expected UTF-8 text, found the byte 0xff; say the encoding if it is another"
+    );
+    assert_eq!(
+        svm(b"1 1:\xfe\n"),
+        "a.svm:1: expected UTF-8 text, found the byte 0xfe; say the encoding if it is another"
+    );
 }
 
 #[test]
@@ -382,7 +388,7 @@ fn a_file_that_changes_between_passes() {
     let source = open(&ENGINE, &path, &Options::default()).unwrap();
     std::fs::write(&path, "a,c\n1,2\n").unwrap();
     let error = source.open(&ENGINE).err().map(|error| error.to_string()).unwrap_or_default();
-    let expected = "expected the header to stay as it was, found another: the file has changed";
+    let expected = "expected the file to stay as it was, found another: it has changed";
     assert_eq!(error, format!("{}: {expected}", path.display()));
 }
 

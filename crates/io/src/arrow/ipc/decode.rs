@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, NullArray, new_empty_array};
-use arrow_buffer::Buffer;
+use arrow_array::{ArrayRef, NullArray, OffsetSizeTrait, new_empty_array};
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_ipc::{BodyCompressionMethod, CompressionType, MetadataVersion, RecordBatch};
 use arrow_schema::{DataType, UnionMode};
 
 use super::message::{Block, bytes_at};
 use crate::arrow::build;
+use crate::budget::{Budget, Share};
 use crate::fault::{Fault, Outcome, at_most};
 use crate::origin::Shared;
 use crate::packing::Packing;
-
-const MOST_UNPACKED: u64 = 2 << 30;
 
 /// A type that its cells can have.
 pub(super) fn check_type(found: &DataType) -> Outcome<()> {
@@ -39,6 +38,9 @@ pub(super) struct Columns<'a> {
     version: MetadataVersion,
     packing: Option<Packing>,
     rows: usize,
+    budget: &'a Budget,
+    /// What the buffers take of it.
+    pub(super) shares: Vec<Share>,
     /// The next node, buffer and number of buffers, and bytes of buffers before.
     node: usize,
     buffer: usize,
@@ -52,10 +54,10 @@ fn cut() -> Fault {
 
 impl<'a> Columns<'a> {
     pub(super) fn new(
-        bytes: &'a Shared,
-        block: Block,
+        (bytes, block): (&'a Shared, Block),
         batch: RecordBatch<'a>,
         version: MetadataVersion,
+        budget: &'a Budget,
     ) -> Outcome<Self> {
         let not_read = |expected, found: &str| Err(Fault::NotRead { expected, found: found.to_owned() });
         let packing = match batch.compression() {
@@ -75,6 +77,8 @@ impl<'a> Columns<'a> {
             version,
             packing,
             rows,
+            budget,
+            shares: Vec::new(),
             node: 0,
             buffer: 0,
             variadic: 0,
@@ -131,26 +135,47 @@ impl<'a> Columns<'a> {
         if *found == D::Null {
             return Ok(Arc::new(NullArray::new(rows)));
         }
-        let valid = self.buffer()?;
-        let nulls = if node.null_count() == 0 || rows == 0 { None } else { Some(build::nulls(valid, rows)?) };
+        let nulls = if node.null_count() == 0 || rows == 0 {
+            self.place()?;
+            None
+        } else {
+            Some(build::nulls(self.buffer(rows.div_ceil(8))?, rows)?)
+        };
         match found {
-            D::Utf8 => build::strings::<i32>(self.buffer()?, self.buffer()?, rows, nulls),
-            D::LargeUtf8 => build::strings::<i64>(self.buffer()?, self.buffer()?, rows, nulls),
+            D::Utf8 => self.strings::<i32>(nulls),
+            D::LargeUtf8 => self.strings::<i64>(nulls),
             D::Utf8View => {
-                let views = self.buffer()?;
+                let views = self.values(size_of::<u128>())?;
                 let count = self.variadic()?;
-                let bytes = (0..count).map(|_| self.buffer()).collect::<Outcome<Vec<Buffer>>>()?;
+                let bytes = (0..count).map(|_| self.buffer(usize::MAX)).collect::<Outcome<Vec<Buffer>>>()?;
                 build::views(views, bytes, rows, nulls)
             }
-            D::Boolean => build::booleans(self.buffer()?, rows, nulls),
+            D::Boolean => build::booleans(self.buffer(rows.div_ceil(8))?, rows, nulls),
             D::Dictionary(keys, values) => {
-                let keys = build::primitive(self.buffer()?, rows, nulls, keys)?;
+                let width = keys.primitive_width().unwrap_or(0);
+                let keys = build::primitive(self.values(width)?, rows, nulls, keys)?;
                 // Where all cells are missing there may be no dictionary.
                 let values = dictionary.cloned().unwrap_or_else(|| new_empty_array(values));
                 build::dictionary(keys, values)
             }
-            other => build::primitive(self.buffer()?, rows, nulls, other),
+            other => {
+                let width = other.primitive_width().unwrap_or(0);
+                build::primitive(self.values(width)?, rows, nulls, other)
+            }
         }
+    }
+
+    /// Texts one after another: where they end says how many bytes they have.
+    fn strings<O: OffsetSizeTrait>(&mut self, nulls: Option<NullBuffer>) -> Outcome<ArrayRef> {
+        let offsets = self.buffer(self.rows.saturating_add(1).saturating_mul(size_of::<O>()))?;
+        let offsets = build::offsets::<O>(offsets, self.rows)?;
+        let bytes = self.buffer(offsets.last().as_usize())?;
+        build::strings(offsets, bytes, nulls)
+    }
+
+    /// The next buffer, of so many bytes for each row.
+    fn values(&mut self, width: usize) -> Outcome<Buffer> {
+        self.buffer(self.rows.saturating_mul(width))
     }
 
     /// Buffers of a column that has any number of them; there are not more than all.
@@ -187,25 +212,36 @@ impl<'a> Columns<'a> {
         Ok((self.block.body + at, length))
     }
 
-    /// The next buffer, unpacked.
-    fn buffer(&mut self) -> Outcome<Buffer> {
+    /// The next buffer, unpacked, of which so many bytes are needed.
+    fn buffer(&mut self, needed: usize) -> Outcome<Buffer> {
         /// Before the bytes of a packed buffer stands how many it becomes; this is said where it is not packed.
         const NOT_PACKED: i64 = -1;
+        /// Bytes that writers may add to those that are needed, and as many again.
+        const PADDING: u64 = 64;
         let (at, length) = self.place()?;
         let Some(packing) = self.packing.filter(|_| length > 0) else {
-            return bytes_at(self.bytes, at, length);
+            return self.plain(at, length, needed);
         };
         let length = length.checked_sub(8).ok_or_else(cut)?;
         let mut size = [0; 8];
         self.bytes.read_at(at, &mut size)?;
         match i64::from_le_bytes(size) {
-            NOT_PACKED => bytes_at(self.bytes, at + 8, length),
+            NOT_PACKED => self.plain(at + 8, length, needed),
             size => {
-                let size = at_most("bytes in an unpacked buffer", size, MOST_UNPACKED)?;
+                let most = (needed as u64).saturating_mul(2).saturating_add(PADDING);
+                let size = at_most("bytes in an unpacked buffer of so many rows", size, most)? as usize;
+                self.shares.push(self.budget.take(size)?);
                 let mut packed = vec![0; length as usize];
                 self.bytes.read_at(at + 8, &mut packed)?;
-                packing.unpacked(packed, size as usize).map(Buffer::from_vec)
+                packing.unpacked(packed, size).map(Buffer::from_vec)
             }
         }
+    }
+
+    /// Bytes that are not packed, no more than are needed.
+    fn plain(&mut self, at: u64, length: u64, needed: usize) -> Outcome<Buffer> {
+        let length = length.min(needed as u64);
+        self.shares.push(self.budget.take(length as usize)?);
+        bytes_at(self.bytes, at, length)
     }
 }

@@ -2,7 +2,7 @@
 
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::{Endianness, MetadataVersion, root_as_footer_with_opts, root_as_message_with_opts};
+use arrow_ipc::{Endianness, MetadataVersion, Type, root_as_footer_with_opts, root_as_message_with_opts};
 use arrow_schema::{Schema, SchemaRef};
 use flatbuffers::VerifierOptions;
 
@@ -25,6 +25,10 @@ pub(super) struct Contents {
     /// Dictionaries and batches in the order in which they are read.
     pub(super) blocks: Vec<Block>,
     pub(super) rows: u64,
+    /// Of all dictionaries.
+    pub(super) values: u64,
+    /// Bytes of the file.
+    pub(super) size: u64,
     /// Where messages end at the latest.
     pub(super) end: u64,
 }
@@ -125,7 +129,22 @@ pub(crate) fn schema_of(message: &[u8]) -> Outcome<Schema> {
     let message = Message { metadata, body: 0 };
     let message = message.verified()?;
     let schema = message.header_as_schema().ok_or_else(|| Fault::damaged("no schema"))?;
-    try_fb_to_schema(schema).map_err(Fault::damaged)
+    schema_in(schema)
+}
+
+/// A schema whose unions have no more parts than their cells can name: others panic where they are converted.
+fn schema_in(found: arrow_ipc::Schema<'_>) -> Outcome<Schema> {
+    found.fields().into_iter().flatten().try_for_each(check_unions)?;
+    try_fb_to_schema(found).map_err(Fault::damaged)
+}
+
+fn check_unions(field: arrow_ipc::Field<'_>) -> Outcome<()> {
+    const MOST_PARTS: u64 = 128;
+    let parts = field.children();
+    if field.type_type() == Type::Union {
+        at_most("parts of a union", parts.map_or(0, |parts| parts.len()) as u64, MOST_PARTS)?;
+    }
+    parts.into_iter().flatten().try_for_each(check_unions)
 }
 
 impl Contents {
@@ -138,7 +157,10 @@ impl Contents {
         let mut contents =
             if head == MAGIC { Contents::of_file(bytes, size)? } else { Contents::of_stream(bytes, size)? };
         contents.blocks.shrink_to_fit();
-        at_most("rows for its size", contents.rows, size.saturating_mul(ROWS_A_BYTE))?;
+        contents.size = size;
+        let most = size.saturating_mul(ROWS_A_BYTE);
+        at_most("rows for its size", contents.rows, most)?;
+        at_most("values of dictionaries for its size", contents.values, most)?;
         Ok(contents)
     }
 
@@ -150,9 +172,10 @@ impl Contents {
         let fields = schema.fields().ok_or_else(|| Fault::damaged("a schema without columns"))?;
         at_most("columns", fields.len() as u64, MOST_COLUMNS)?;
         let dictionaries = fields.iter().map(|field| Some(field.dictionary()?.id())).collect();
-        let schema = try_fb_to_schema(schema).map_err(Fault::damaged)?;
+        let schema = schema_in(schema)?;
         schema.fields().iter().try_for_each(|field| check_type(field.data_type()))?;
-        Ok(Contents { schema: schema.into(), dictionaries, blocks: Vec::new(), rows: 0, end })
+        let (schema, blocks) = (schema.into(), Vec::new());
+        Ok(Contents { schema, dictionaries, blocks, rows: 0, values: 0, size: 0, end })
     }
 
     fn of_stream(bytes: &Shared, size: u64) -> Outcome<Contents> {
@@ -213,10 +236,15 @@ impl Contents {
 
     fn add(&mut self, message: &Message, block: Block) -> Outcome<()> {
         let message = message.verified()?;
+        let count = |batch: arrow_ipc::RecordBatch<'_>| {
+            u64::try_from(batch.length()).map_err(|_| Fault::damaged("fewer than no rows"))
+        };
         if let Some(rows) = message.header_as_record_batch() {
-            let rows = u64::try_from(rows.length()).map_err(|_| Fault::damaged("fewer than no rows"))?;
-            self.rows = self.rows.saturating_add(rows);
-        } else if message.header_as_dictionary_batch().is_none() {
+            self.rows = self.rows.saturating_add(count(rows)?);
+        } else if let Some(dictionary) = message.header_as_dictionary_batch() {
+            let values = dictionary.data().map_or(Ok(0), count)?;
+            self.values = self.values.saturating_add(values);
+        } else {
             let found = message.header_type().variant_name().unwrap_or("a message of an unknown kind");
             return Err(Fault::NotRead {
                 expected: "dictionaries and batches of rows",

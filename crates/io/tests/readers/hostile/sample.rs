@@ -1,5 +1,6 @@
 //! Small files of every format, made in memory.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::types::Int8Type;
@@ -11,6 +12,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
+
+use super::forged;
 
 /// What may fail while a file is made.
 pub(crate) type Made<T> = Result<T, Box<dyn std::error::Error>>;
@@ -157,6 +160,21 @@ pub(crate) fn arrow(
     Ok(bytes)
 }
 
+/// The same bytes compressed in every way, the last in an archive.
+fn packed(bytes: &[u8]) -> Made<Vec<Vec<u8>>> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 3);
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file("a.csv", zip::write::SimpleFileOptions::default())?;
+    gzip.write_all(bytes)?;
+    xz.write_all(bytes)?;
+    bzip2.write_all(bytes)?;
+    zip.write_all(bytes)?;
+    let zstd = zstd::bulk::compress(bytes, 3)?;
+    Ok(vec![gzip.finish()?, zstd, xz.finish()?, bzip2.finish()?, zip.finish()?.into_inner()])
+}
+
 /// Files with their names.
 pub(crate) type Files = Vec<(&'static str, Vec<u8>)>;
 
@@ -170,6 +188,8 @@ pub(crate) fn files(format: &str) -> Made<Option<Files>> {
     let mut files = Vec::new();
     match format {
         "parquet" => {
+            files.extend(forged::parquets()?.into_iter().map(|bytes| ("a.parquet", bytes)));
+            files.push(("a.parquet", parquet(&[forged::nested(30)?], WriterProperties::builder())?));
             for part in parts(4)? {
                 for (_, way) in ways(25) {
                     files.push(("a.parquet", parquet(std::slice::from_ref(&part), way)?));
@@ -177,6 +197,9 @@ pub(crate) fn files(format: &str) -> Made<Option<Files>> {
             }
         }
         "arrow" => {
+            files.extend(forged::streams()?.into_iter().map(|bytes| ("a.arrow", bytes)));
+            let nested = [forged::nested(30)?];
+            files.push(("a.arrow", arrow(&nested, true, None, DictionaryHandling::Delta)?));
             for part in parts(5)? {
                 let halves = [part.slice(0, 30), part.slice(30, 30)];
                 for packed in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
@@ -197,6 +220,14 @@ pub(crate) fn files(format: &str) -> Made<Option<Files>> {
             files.extend(texts.map(|text| ("a.csv", text.as_bytes().to_vec())));
             files.push(("a.csv", "ä,b\n1,ß\n".encode_utf16().flat_map(u16::to_le_bytes).collect()));
         }
+        "json" => {
+            let texts = [
+                "{\"a\": 1, \"b\": \"x\\n\\u00e9\", \"c\": true}\n{\"a\": -2.5e3, \"c\": null, \"b\": \"\"}\n",
+                "[{\"a\": [1, {\"b\": \"}\"}]}, {\"a\": 2}]\n",
+                "{\"k\": \"2024-01-02\"} {\"l\": \"3,5\"}\n\n{}\n",
+            ];
+            files.extend(texts.map(|text| ("a.json", text.as_bytes().to_vec())));
+        }
         "libsvm" => {
             let texts = ["1 1:2 3:0.5 # c\n-1 2:1e3\n", "# a\n\n0.5 qid:1 1:1\n", "2 4294967295:1\n1 1:1\n"];
             files.extend(texts.map(|text| ("a.svm", text.as_bytes().to_vec())));
@@ -215,6 +246,15 @@ pub(crate) fn files(format: &str) -> Made<Option<Files>> {
                 bytes.extend((0..21 * width).map(|i| (i * 7) as u8));
                 files.push(("a.npy", bytes));
             }
+        }
+        "packed" => {
+            let text: String = (0..40).map(|i| format!("{i},{}\n", i * i)).collect();
+            let text = format!("a,b\n{text}");
+            for bytes in packed(text.as_bytes())? {
+                files.push(("a.csv", bytes));
+            }
+            let rows = arrow(&[rows.project(&[2, 28])?], true, None, DictionaryHandling::Delta)?;
+            files.push(("a.arrow", zstd::bulk::compress(&rows, 3)?));
         }
         _ => return Ok(None),
     }
