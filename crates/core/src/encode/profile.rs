@@ -235,7 +235,7 @@ impl TableProfile {
             }
             ColumnProfile::Boolean(profile) => Encoding::Boolean(profile.encoding()),
             ColumnProfile::Category(profile) if self.by_target && profile.has_many_levels() => {
-                Encoding::Target(TargetEncoding::of_outputs(1))
+                Encoding::Target(TargetEncoding::of_levels(profile.distinct()))
             }
             ColumnProfile::Category(profile) => Encoding::Category(profile.encoding()),
             ColumnProfile::Date(profile) => Encoding::Date(DateEncoding { day_first, ..profile.encoding() }),
