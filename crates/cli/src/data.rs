@@ -17,12 +17,12 @@ use crate::text;
 /// The files that are meant, what they are called together, and what was typed about reading them. What can be read only
 /// once is kept in an unnamed file.
 pub(crate) fn find(paths: &[PathBuf], read: &ReadArgs) -> Result<(PathBuf, Options), Failure> {
-    found(paths, read, Once::Keep)
+    found(paths, read, |folder| Once::Keep(folder))
 }
 
 /// The same for one pass over the rows: what can be read only once is streamed.
 pub(crate) fn find_for_one_pass(paths: &[PathBuf], read: &ReadArgs) -> Result<(PathBuf, Options), Failure> {
-    found(paths, read, Once::Stream)
+    found(paths, read, |folder| Once::Stream(folder))
 }
 
 fn found(

@@ -144,7 +144,8 @@ impl Job {
         let (data::Opened { mut tables, remarks }, target) = opened.map_err(data::hinted)?;
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;
-        let mut profile = TableProfile::of(&tables).with_target(at).with_scaling(self.scaling);
+        let mut profile =
+            TableProfile::of(&tables).with_target(at).with_scaling(self.scaling).leaving_out(&left_out);
         // What is wrong with the kernel is said before the pass.
         let inputs = match self.recipe.bound(&self.data, &profile, &left_out) {
             Ok((_, inputs)) => inputs.columns.count(),

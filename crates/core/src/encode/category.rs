@@ -13,13 +13,16 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::scaling::rounded;
 use crate::table::CategoryColumn;
 
 /// Levels that have a column of their own, at most.
 const MOST_LEVELS: usize = 40;
 
-/// Different levels that are counted, at most.
+/// Different levels that are counted: of a column at most, of all columns of a table, and of each of many columns.
 const MOST_COUNTED: usize = 100_000;
+const MOST_OF_ALL: usize = 1 << 20;
+const FEWEST_COUNTED: usize = 1000;
 
 /// How categories are encoded. The levels are a tensor of the model file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,23 +59,45 @@ impl CategoryEncoding {
 }
 
 /// Rows of each level.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CategoryProfile {
     /// Cells that are missing.
     pub missing: u64,
     /// Cells that are not.
     pub rows: u64,
-    counts: HashMap<String, u64>,
+    /// Their weight.
+    weight: f64,
+    /// The weight of each level.
+    counts: HashMap<String, f64>,
+    /// Levels that are counted at most.
+    most: usize,
     /// Once there are too many levels, only those with a hash below this one are counted: the same ones in any order of reading.
     below: Option<u64>,
 }
 
+impl Default for CategoryProfile {
+    fn default() -> Self {
+        CategoryProfile::among(1)
+    }
+}
+
 impl CategoryProfile {
-    pub(super) fn absorb(&mut self, column: &CategoryColumn) {
-        let mut counts = vec![0u64; column.levels.len()];
-        for &code in &column.codes {
+    /// Of one of so many columns, which share the memory for levels.
+    pub(super) fn among(columns: usize) -> CategoryProfile {
+        let most = (MOST_OF_ALL / columns.max(1)).clamp(FEWEST_COUNTED, MOST_COUNTED);
+        CategoryProfile { missing: 0, rows: 0, weight: 0.0, counts: HashMap::new(), most, below: None }
+    }
+
+    /// Reads cells whose rows have these weights, all above 0.
+    pub(super) fn absorb(&mut self, column: &CategoryColumn, weights: &[f64]) {
+        let mut counts = vec![0.0; column.levels.len()];
+        for (&code, weight) in column.codes.iter().zip(weights) {
             match counts.get_mut(code as usize) {
-                Some(count) => *count += 1,
+                Some(count) => {
+                    *count += weight;
+                    self.rows += 1;
+                    self.weight += weight;
+                }
                 None => self.missing += 1,
             }
         }
@@ -81,9 +106,8 @@ impl CategoryProfile {
         }
     }
 
-    fn add(&mut self, level: &str, count: u64) {
-        self.rows += count;
-        if count == 0 || self.below.is_some_and(|below| xxh3_64(level.as_bytes()) >= below) {
+    fn add(&mut self, level: &str, count: f64) {
+        if count <= 0.0 || self.below.is_some_and(|below| xxh3_64(level.as_bytes()) >= below) {
             return;
         }
         match self.counts.get_mut(level) {
@@ -97,7 +121,7 @@ impl CategoryProfile {
 
     /// Drops the half of the levels with the larger hashes where there are too many.
     fn bound(&mut self) {
-        while self.counts.len() > MOST_COUNTED {
+        while self.counts.len() > self.most {
             let below = self.below.unwrap_or(u64::MAX) / 2;
             self.counts.retain(|level, _| xxh3_64(level.as_bytes()) < below);
             self.below = Some(below);
@@ -112,10 +136,9 @@ impl CategoryProfile {
             self.below = Some(below);
             self.counts.retain(|level, _| xxh3_64(level.as_bytes()) < below);
         }
-        let counted: u64 = other.counts.values().sum();
         other.counts.iter().for_each(|(level, &count)| self.add(level, count));
-        // Rows of levels that the other did not count.
-        self.rows += other.rows - counted;
+        self.rows += other.rows;
+        self.weight += other.weight;
     }
 
     /// Different levels; of many, an estimate.
@@ -124,11 +147,18 @@ impl CategoryProfile {
         (self.counts.len() as f64 / share).round() as u64
     }
 
+    /// What a row weighs: a weight is a number of rows, and weights below 1 on average are brought to that.
+    fn unit(&self) -> f64 {
+        (self.weight / self.rows as f64).min(1.0)
+    }
+
     /// The rows of each level that was counted, the most frequent first.
-    pub fn levels(&self) -> Vec<(&str, u64)> {
-        let mut levels: Vec<(&str, u64)> =
-            self.counts.iter().map(|(level, &count)| (level.as_str(), count)).collect();
-        levels.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    pub fn levels(&self) -> Vec<(&str, f64)> {
+        // In another order of rows sums of weights have other last bits.
+        let rows = |count: f64| rounded(count / self.unit());
+        let mut levels: Vec<(&str, f64)> =
+            self.counts.iter().map(|(level, &count)| (level.as_str(), rows(count))).collect();
+        levels.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         levels
     }
 
@@ -138,8 +168,8 @@ impl CategoryProfile {
     }
 
     /// Rows that a level needs for a column of its own.
-    fn fewest(&self) -> u64 {
-        (self.rows / 1000).clamp(2, 20)
+    fn fewest(&self) -> f64 {
+        (rounded(self.weight / self.unit()) / 1000.0).floor().clamp(2.0, 20.0)
     }
 
     /// Whether the levels with a column of their own would leave a tenth of the rows, or more, to the others.
@@ -147,21 +177,22 @@ impl CategoryProfile {
         if self.below.is_some() {
             return true;
         }
-        let frequent = |(_, count): &(&str, u64)| *count >= self.fewest();
-        let kept: u64 = self
+        let (rows, fewest) = (rounded(self.weight / self.unit()), self.fewest());
+        let frequent = |(_, count): &(&str, f64)| *count >= fewest;
+        let kept: f64 = self
             .levels()
             .iter()
             .take(MOST_LEVELS)
             .filter(|level| frequent(level))
             .map(|(_, count)| count)
             .sum();
-        self.counts.len() > MOST_LEVELS && 10 * (self.rows - kept) >= self.rows
+        self.counts.len() > MOST_LEVELS && 10.0 * (rows - kept) >= rows
     }
 
     pub(super) fn encoding(&self) -> CategoryEncoding {
         let all = self.levels();
         let fewest = self.fewest();
-        let is_rare = |(_, count): &&(&str, u64)| *count < fewest;
+        let is_rare = |(_, count): &&(&str, f64)| *count < fewest;
         // One rare level is told from all others as well by itself.
         let rare = all.iter().filter(is_rare).count();
         let frequent = if rare > 1 || self.below.is_some() { all.len() - rare } else { all.len() };
@@ -179,7 +210,7 @@ mod tests {
 
     fn profile(cells: &[Option<&str>]) -> CategoryProfile {
         let mut profile = CategoryProfile::default();
-        profile.absorb(&cells.iter().copied().collect());
+        profile.absorb(&cells.iter().copied().collect(), &vec![1.0; cells.len()]);
         profile
     }
 
@@ -202,6 +233,41 @@ mod tests {
         // One rare level stays what it is.
         let encoding = profile(&[Some("a"), Some("a"), Some("x")]).encoding();
         assert_eq!((encoding.levels.len(), encoding.pooled), (2, false));
+    }
+
+    /// Rare is what has few rows, however they are weighted: as often as they are there, or in units of their sum.
+    #[test]
+    fn weights_are_repetitions_in_any_unit() {
+        let cells: CategoryColumn = ["a", "b", "c", "d"].map(Some).into_iter().collect();
+        let of = |weights: [f64; 4]| {
+            let mut profile = CategoryProfile::default();
+            profile.absorb(&cells, &weights);
+            profile.encoding()
+        };
+        let twice = of([3.0, 2.0, 1.0, 1.0]);
+        assert_eq!((twice.levels.clone(), twice.pooled), (vec!["a".to_owned(), "b".to_owned()], true));
+        let mut repeated = CategoryProfile::default();
+        let cells = ["a", "b", "a", "b", "c", "a", "d"].map(Some).into_iter().collect();
+        repeated.absorb(&cells, &[1.0; 7]);
+        assert_eq!(repeated.encoding(), twice);
+        let mut scaled = CategoryProfile::default();
+        scaled.absorb(&cells, &[1e-7; 7]);
+        assert_eq!(scaled.encoding(), twice);
+    }
+
+    /// Many columns share the memory of ten.
+    #[test]
+    fn many_columns_count_fewer_levels_each() {
+        let cells: Vec<String> = (0..20_000).map(|i| format!("level {i}")).collect();
+        let column: CategoryColumn = cells.iter().map(|cell| Some(cell.as_str())).collect();
+        let (mut one, mut of_many) = (CategoryProfile::among(1), CategoryProfile::among(500));
+        for profile in [&mut one, &mut of_many] {
+            profile.absorb(&column, &vec![1.0; 20_000]);
+        }
+        assert_eq!((one.counts.len(), one.distinct()), (20_000, 20_000));
+        assert!(of_many.counts.len() <= MOST_OF_ALL / 500 && of_many.has_many_levels());
+        // Six standard deviations of an estimate from a thousand.
+        assert!((of_many.distinct() as f64 / 2e4 - 1.0).abs() < 0.2, "{}", of_many.distinct());
     }
 
     #[test]

@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use super::inputs;
-use crate::table::infer::{boolean, is_missing};
+use crate::table::infer::{bit, boolean_or_bit, is_missing};
 use crate::table::{CategoryColumn, Column, MISSING_DATE, TextColumn, date, number};
 use crate::{Error, Result};
 
@@ -58,19 +58,11 @@ pub(super) fn numbers<'a>(name: &str, column: &'a Column, decimal_comma: bool) -
 }
 
 pub(super) fn booleans<'a>(name: &str, column: &'a Column) -> Result<Cow<'a, [Option<bool>]>> {
-    let of_number = |value: f64| match value {
-        0.0 => Some(false),
-        1.0 => Some(true),
-        _ => None,
-    };
-    let of_text = |cell: &str| {
-        boolean(cell).or_else(|| number::parse(cell, false).and_then(|(value, _)| of_number(value)))
-    };
     match column {
         Column::Boolean(values) => Ok(Cow::Borrowed(values)),
-        Column::Number(values) => Ok(values.iter().map(|value| of_number(*value)).collect()),
+        Column::Number(values) => Ok(values.iter().map(|value| bit(*value)).collect()),
         _ => match spelled(column) {
-            Some(cells) => Ok(cells.map(|cell| cell.and_then(of_text)).collect()),
+            Some(cells) => Ok(cells.map(|cell| cell.and_then(boolean_or_bit)).collect()),
             None => Err(wrong(name, "true and false", column, AS_FITTED)),
         },
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! month    cos, sin of 2π·(month − 1)/12        where dates span more than one month
 //! weekday  cos, sin of 2π·weekday/7             where they fall on more than one day of the week
-//! hour     cos, sin of 2π·(time of day)/24 h    where they have times of day
+//! hour     cos, sin of 2π·(time of day)/24 h    where they have more than one time of day
 //! ```
 //! A missing date is at the mean of the training table, in the middle of each circle; a column of its own tells it apart where dates were missing in training.
 
@@ -85,46 +85,46 @@ pub struct DateProfile {
     pub dates: u64,
     /// The earliest and the latest of these.
     pub range: Option<[i64; 2]>,
-    /// Mean of the seconds since 1970.
+    /// Mean of the seconds since 1970, weighted.
     mean: f64,
-    /// Months, weekdays and times of day that are there, a bit each; the first bit of the last for midnight, the second for any other time.
+    weight: f64,
+    /// Months and weekdays that are there, a bit each.
     months: u16,
     weekdays: u8,
-    times: u8,
+    /// The earliest and the latest time of day.
+    times: Option<[i64; 2]>,
 }
 
 impl DateProfile {
-    pub(super) fn absorb(&mut self, values: &[i64]) {
-        for &date in values {
+    /// Reads dates whose rows have these weights, all above 0.
+    pub(super) fn absorb(&mut self, values: &[i64], weights: &[f64]) {
+        for (&date, &weight) in values.iter().zip(weights) {
             if date == MISSING_DATE {
                 self.missing += 1;
                 continue;
             }
             self.dates += 1;
-            let [least, most] = self.range.unwrap_or([date; 2]);
-            self.range = Some([least.min(date), most.max(date)]);
-            self.mean += (seconds(date) - self.mean) / self.dates as f64;
+            self.range = joined(self.range, Some([date; 2]));
+            self.weight += weight;
+            self.mean += (seconds(date) - self.mean) * (weight / self.weight);
             let moment = Moment::of(date);
             self.months |= 1 << (moment.month - 1);
             self.weekdays |= 1 << moment.weekday;
-            self.times |= if moment.nanoseconds == 0 { 1 } else { 2 };
+            self.times = joined(self.times, Some([moment.nanoseconds; 2]));
         }
     }
 
     pub(super) fn merge(&mut self, other: &DateProfile) {
         self.missing += other.missing;
-        self.range = match (self.range, other.range) {
-            (Some(a), Some(b)) => Some([a[0].min(b[0]), a[1].max(b[1])]),
-            (a, b) => a.or(b),
-        };
-        let dates = self.dates + other.dates;
-        if other.dates > 0 {
-            self.mean += (other.mean - self.mean) * (other.dates as f64 / dates as f64);
+        self.range = joined(self.range, other.range);
+        self.dates += other.dates;
+        self.weight += other.weight;
+        if other.weight > 0.0 {
+            self.mean += (other.mean - self.mean) * (other.weight / self.weight);
         }
-        self.dates = dates;
         self.months |= other.months;
         self.weekdays |= other.weekdays;
-        self.times |= other.times;
+        self.times = joined(self.times, other.times);
     }
 
     /// Whether nothing can be learnt from it.
@@ -140,10 +140,18 @@ impl DateProfile {
             fill: rounded(self.mean - seconds(origin)).max(0.0),
             month: self.months.count_ones() > 1,
             weekday: self.weekdays.count_ones() > 1,
-            hour: self.times >= 2,
+            hour: self.times.is_some_and(|[earliest, latest]| earliest < latest),
             indicator: self.missing > 0,
             day_first: false,
         }
+    }
+}
+
+/// The smallest and the largest of two ranges.
+fn joined(a: Option<[i64; 2]>, b: Option<[i64; 2]>) -> Option<[i64; 2]> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some([a[0].min(b[0]), a[1].max(b[1])]),
+        (a, b) => a.or(b),
     }
 }
 
@@ -158,7 +166,7 @@ mod tests {
 
     fn encoding(texts: &[&str]) -> DateEncoding {
         let mut profile = DateProfile::default();
-        profile.absorb(&dates(texts));
+        profile.absorb(&dates(texts), &vec![1.0; texts.len()]);
         profile.encoding()
     }
 
@@ -183,5 +191,7 @@ mod tests {
     fn what_does_not_vary_has_no_columns() {
         assert_eq!(encoding(&["2024-03-04", "2024-03-11"]).width(), 0);
         assert!(encoding(&["2024-03-04", "2024-03-05"]).weekday);
+        assert!(!encoding(&["2024-03-04 12:00", "2024-03-05 12:00"]).hour);
+        assert!(encoding(&["2024-03-04 12:00", "2024-03-05"]).hour);
     }
 }

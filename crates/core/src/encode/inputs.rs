@@ -10,6 +10,8 @@
 //!
 //! Left out, too, are columns that do not vary, where no kernel was given.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Columns, Encoding, Input, Layout, Sequence, TableProfile};
 use crate::kernel::Places;
 use crate::random::{Draws, Stream};
@@ -53,7 +55,8 @@ pub fn inputs(
     seed: u64,
 ) -> Result<Inputs> {
     let infos = table.columns();
-    let is_left_out = |info: &ColumnInfo| left_out.contains(&info.name.as_str());
+    let left_out: HashSet<&str> = left_out.iter().copied().collect();
+    let is_left_out = |info: &ColumnInfo| left_out.contains(info.name.as_str());
     let sparse = infos.iter().filter(|info| !is_left_out(info)).find_map(|info| match info.kind {
         ColumnKind::Sparse { width } => Some(Columns::Sparse { name: info.name.clone(), width }),
         _ => None,
@@ -64,11 +67,13 @@ pub fn inputs(
     }
     let own = kernel.map(Kernel::sequences).transpose()?.unwrap_or_default();
     let named = kernel.and_then(Kernel::names_only).filter(|names| !names.is_empty());
+    let named: Option<HashSet<String>> = named.map(|names| names.into_iter().collect());
     let is_looked_at = |name: &String| named.as_ref().is_none_or(|names| names.contains(name));
     check_declared(declared, &is_looked_at)?;
-    let is_text_of_its_own = |name: &String| {
-        own.iter().any(|(column, _)| column == name) || declared.iter().any(|text| text.column == *name)
-    };
+    let of_declared = declared.iter().map(|text| text.column.as_str());
+    let texts_of_their_own: HashSet<&str> =
+        own.iter().map(|(column, _)| column.as_str()).chain(of_declared).collect();
+    let is_text_of_its_own = |name: &String| texts_of_their_own.contains(name.as_str());
 
     let (mut inputs, mut texts, mut constant) = (Vec::new(), Vec::new(), Vec::new());
     for (j, info) in infos.iter().enumerate() {
@@ -87,8 +92,12 @@ pub fn inputs(
     }
     let declared = declared.iter().map(|text| (text.column.clone(), text.sequence.clone()));
     let all: Vec<(String, Sequence)> = declared.chain(texts).chain(own.iter().cloned()).collect();
+    let known: HashMap<&str, ColumnKind> = infos.iter().map(|info| (info.name.as_str(), info.kind)).collect();
     for (at, (column, sequence)) in all.into_iter().enumerate() {
-        expect_text(infos, left_out, &column)?;
+        let kind = known.get(column.as_str()).copied();
+        // One that is not there is an error.
+        let kind = kind.map_or_else(|| position(infos, &column).map(|at| infos[at].kind), Ok)?;
+        expect_text(kind, left_out.contains(column.as_str()), &column)?;
         let seed = seed_of(seed, at);
         inputs.push(Input::text(&column, Sequence { seed, ..sequence })?);
     }
@@ -113,12 +122,12 @@ fn check_declared(declared: &[Declared], is_looked_at: &dyn Fn(&String) -> bool)
             instead: "name it in the kernel, as in gaussian(sigma=1)[column], or leave its encoding out",
         });
     }
-    let is_twice = |at: &usize| declared[..*at].iter().any(|text| text.column == declared[*at].column);
-    match (1..declared.len()).find(is_twice) {
-        Some(at) => Err(Error::Parameter {
+    let mut seen = HashSet::new();
+    match declared.iter().find(|text| !seen.insert(text.column.as_str())) {
+        Some(twice) => Err(Error::Parameter {
             name: "the encodings of columns",
             expected: "one for each column",
-            found: format!("two for \"{}\"", declared[at].column),
+            found: format!("two for \"{}\"", twice.column),
         }),
         None => Ok(()),
     }
@@ -146,9 +155,9 @@ fn placed(
     kernel.placed(&places, &known, AS_NUMBERS)
 }
 
-fn expect_text(table: &[ColumnInfo], left_out: &[&str], name: &str) -> Result<()> {
-    let found = match table[position(table, name)?].kind {
-        ColumnKind::Text if left_out.contains(&name) => {
+fn expect_text(kind: ColumnKind, is_left_out: bool, name: &str) -> Result<()> {
+    let found = match kind {
+        ColumnKind::Text if is_left_out => {
             return Err(Error::Unsupported {
                 what: format!("learning from column \"{name}\""),
                 reason: "it is the target, or left out",
@@ -173,4 +182,50 @@ fn seed_of(seed: u64, at: usize) -> u64 {
     // Beyond the parts of any map.
     let mut draws = Draws::new(seed, Stream::Parts, 1 << 63 | at as u64);
     u64::from(draws.word()) << 32 | u64::from(draws.word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{CategoryColumn, Column, Table};
+
+    /// Half of the columns are left out, a quarter are texts, each declared: nothing looks through all columns for each of them.
+    #[test]
+    fn wide_tables_take_time_in_proportion() {
+        let kind = |j: usize| if j % 4 == 1 { ColumnKind::Text } else { ColumnKind::Number };
+        let infos: Vec<ColumnInfo> =
+            (0..20_000).map(|j| ColumnInfo { name: format!("column number {j}"), kind: kind(j) }).collect();
+        let left_out: Vec<&str> = infos.iter().step_by(2).map(|info| info.name.as_str()).collect();
+        let texts = infos.iter().filter(|info| info.kind == ColumnKind::Text);
+        let sequence: Sequence = "spectrum(k=1,width=4)".parse().unwrap();
+        let declared: Vec<Declared> =
+            texts.map(|info| Declared { column: info.name.clone(), sequence: sequence.clone() }).collect();
+        let profile = TableProfile::new(&infos);
+        let started = std::time::Instant::now();
+        let found = inputs(None, &profile.leaving_out(&left_out), &left_out, &declared, 0).unwrap();
+        let names = found.columns.column_names();
+        // It was a minute when each column was looked for among all others.
+        assert!(started.elapsed().as_secs_f64() < 2.0, "{:?}", started.elapsed());
+        assert_eq!(found.columns.inputs().len(), 10_000);
+        assert_eq!((names[0].as_str(), names.len()), ("column number 3", 25_000));
+        for j in [0, 4999, 5000, 24_999] {
+            assert_eq!(names[j], found.columns.column_name(j));
+        }
+    }
+
+    /// A code beyond the levels is a missing cell, wherever it comes from.
+    #[test]
+    fn codes_beyond_the_levels_are_missing() {
+        let infos = [ColumnInfo { name: "level".to_owned(), kind: ColumnKind::Category }];
+        let cells: CategoryColumn = ["a", "b", "a"].map(Some).into_iter().collect();
+        let column = |codes: Vec<u32>| vec![Column::Category(CategoryColumn { codes, ..cells.clone() })];
+        let mut profile = TableProfile::new(&infos);
+        profile.absorb(&Table { rows: 4, columns: column(vec![0, 1, 0, 7]), first_row: 0 }, &|_| 1.0);
+        let found = inputs(None, &profile, &[], &[], 0).unwrap().columns;
+        let table = Table { rows: 2, columns: column(vec![9, u32::MAX]), first_row: 0 };
+        assert!(table.columns[0].is_missing(0) && table.hash(0) == table.hash(1));
+        let rows = crate::encode::rows_of(&crate::Engine::default(), &table, &found, &[0]).unwrap();
+        let crate::OwnedRows::Dense(rows) = rows else { panic!("levels are dense") };
+        assert_eq!(rows.as_slice(), [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
 }

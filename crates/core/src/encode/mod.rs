@@ -40,7 +40,7 @@ pub(crate) use curve::KNOTS;
 pub(crate) use layout::{Layout, Place};
 pub(crate) use metric::{ADDED, Root};
 pub(crate) use scaled::AnyOwned;
-pub(crate) use tables::{Learning, LearningSplit};
+pub(crate) use tables::Learning;
 pub(crate) use target::TargetMeans;
 
 use std::collections::HashMap;
@@ -248,7 +248,7 @@ impl Columns {
                 if let Encoding::Target(target) = &mut input.encoding
                     && !target.is_fitted()
                 {
-                    *target = TargetEncoding::of_outputs(outputs);
+                    *target = std::mem::take(target).with_outputs(outputs);
                 }
             }
         }
@@ -290,7 +290,22 @@ impl Columns {
         }
     }
 
-    /// What column j of the rows is called.
+    /// What the columns of the rows are called, in their order.
+    pub fn column_names(&self) -> Vec<String> {
+        let Columns::Named { inputs } = self else {
+            return (0..self.count()).map(|j| format!("x{j}")).collect();
+        };
+        let Layout { places, total, .. } = self.layout();
+        let mut names = vec![String::new(); total];
+        for (input, place) in inputs.iter().zip(&places) {
+            for j in place.parts().into_iter().flatten() {
+                names[j] = input.column_name(place, j);
+            }
+        }
+        names
+    }
+
+    /// What column j of the rows is called; of many, [`column_names`](Columns::column_names) tells them at once.
     pub fn column_name(&self, j: usize) -> String {
         let layout = self.layout();
         let found = layout.input_of(j).map(|at| self.inputs()[at].column_name(&layout.places[at], j));

@@ -99,8 +99,9 @@ impl Default for NumberProfile {
 }
 
 impl NumberProfile {
-    pub(super) fn absorb(&mut self, values: &[f64], weight: &dyn Fn(usize) -> f64) {
-        for (i, &x) in values.iter().enumerate() {
+    /// Reads numbers whose rows have these weights, all above 0.
+    pub(super) fn absorb(&mut self, values: &[f64], weights: &[f64]) {
+        for (&x, &w) in values.iter().zip(weights) {
             if x.is_nan() {
                 self.missing += 1;
             } else if x.is_infinite() {
@@ -109,13 +110,10 @@ impl NumberProfile {
                 self.finite += 1;
                 (self.min, self.max) = (self.min.min(x), self.max.max(x));
                 self.is_whole &= x.fract() == 0.0;
-                let w = weight(i);
-                if w > 0.0 {
-                    self.weight += w;
-                    let difference = x - self.mean;
-                    self.mean += difference * (w / self.weight);
-                    self.squares += w * difference * (x - self.mean);
-                }
+                self.weight += w;
+                let difference = x - self.mean;
+                self.mean += difference * (w / self.weight);
+                self.squares += w * difference * (x - self.mean);
             }
         }
     }

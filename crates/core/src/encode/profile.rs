@@ -2,6 +2,8 @@
 //!
 //! Every column has a statistic of its own (in the file of its encoding) that merges in any order, but for the last bits of means.
 
+use std::collections::HashSet;
+
 use super::boolean::BooleanProfile;
 use super::category::CategoryProfile;
 use super::date::DateProfile;
@@ -31,24 +33,26 @@ pub enum ColumnProfile {
 }
 
 impl ColumnProfile {
-    fn new(kind: ColumnKind) -> ColumnProfile {
+    /// Of a column, among so many of categories.
+    fn new(kind: ColumnKind, categories: usize) -> ColumnProfile {
         match kind {
             ColumnKind::Number => ColumnProfile::Number(NumberProfile::default()),
             ColumnKind::Boolean => ColumnProfile::Boolean(BooleanProfile::default()),
-            ColumnKind::Category => ColumnProfile::Category(CategoryProfile::default()),
+            ColumnKind::Category => ColumnProfile::Category(CategoryProfile::among(categories)),
             ColumnKind::Date => ColumnProfile::Date(DateProfile::default()),
             ColumnKind::Text => ColumnProfile::Text(TextProfile::default()),
             ColumnKind::Sparse { .. } => ColumnProfile::Sparse,
         }
     }
 
-    fn absorb(&mut self, column: &Column, weight: &dyn Fn(usize) -> f64) {
+    /// Reads cells whose rows have these weights, all above 0.
+    fn absorb(&mut self, column: &Column, weights: &[f64]) {
         match (self, column) {
-            (ColumnProfile::Number(profile), Column::Number(values)) => profile.absorb(values, weight),
+            (ColumnProfile::Number(profile), Column::Number(values)) => profile.absorb(values, weights),
             (ColumnProfile::Boolean(profile), Column::Boolean(values)) => profile.absorb(values),
-            (ColumnProfile::Category(profile), Column::Category(values)) => profile.absorb(values),
-            (ColumnProfile::Date(profile), Column::Date(values)) => profile.absorb(values),
-            (ColumnProfile::Text(profile), Column::Text(texts)) => profile.absorb(texts),
+            (ColumnProfile::Category(profile), Column::Category(values)) => profile.absorb(values, weights),
+            (ColumnProfile::Date(profile), Column::Date(values)) => profile.absorb(values, weights),
+            (ColumnProfile::Text(profile), Column::Text(texts)) => profile.absorb(texts, weights),
             // Every block has the kinds that its source names.
             _ => {}
         }
@@ -108,7 +112,8 @@ pub struct TableProfile {
 impl TableProfile {
     /// Of a table that nothing has been read of: numbers must be there, and texts must be declared.
     pub fn new(columns: &[ColumnInfo]) -> TableProfile {
-        let profiles = columns.iter().map(|column| ColumnProfile::new(column.kind)).collect();
+        let categories = columns.iter().filter(|column| column.kind == ColumnKind::Category).count();
+        let profiles = columns.iter().map(|column| ColumnProfile::new(column.kind, categories)).collect();
         let formats = columns.iter().map(|column| CellFormat::from(column.kind)).collect();
         let sample = TableSample::new(columns, None);
         let (columns, rows, scaling) = (columns.to_vec(), 0, ColumnScaling::default());
@@ -126,6 +131,15 @@ impl TableProfile {
     /// [`Auto::fit_table`](crate::Auto::fit_table) does; otherwise the rare levels share a column.
     pub fn with_target(self, column: usize) -> TableProfile {
         TableProfile { by_target: true, sample: self.sample.with_target(column), ..self }
+    }
+
+    /// The same where nothing is learnt from these columns: weights, groups and the like do not enter the choice of the sample.
+    pub fn leaving_out(self, names: &[&str]) -> TableProfile {
+        let names: HashSet<&str> = names.iter().copied().collect();
+        let is_left_out = |j: &usize| names.contains(self.columns[*j].name.as_str());
+        let sample =
+            (0..self.columns.len()).filter(is_left_out).fold(self.sample.clone(), TableSample::leaving_out);
+        TableProfile { sample, ..self }
     }
 
     /// The same for a target that stands beside the table.
@@ -157,12 +171,23 @@ impl TableProfile {
         Ok(profile)
     }
 
-    /// Reads a block; row i of it counts as often as its weight says.
+    /// Reads a block; row i of it counts as often as its weight says, and is not there where that is 0.
     pub fn absorb(&mut self, table: &Table, weight: &dyn Fn(usize) -> f64) {
         self.rows += table.rows as u64;
+        let weights: Vec<f64> = (0..table.rows).map(weight).collect();
+        let there: Vec<usize> = (0..table.rows).filter(|&i| weights[i] > 0.0).collect();
+        if there.len() == table.rows {
+            self.absorb_weighted(table, &weights);
+        } else {
+            let weights: Vec<f64> = there.iter().map(|&i| weights[i]).collect();
+            self.absorb_weighted(&table.chosen(&there), &weights);
+        }
+    }
+
+    fn absorb_weighted(&mut self, table: &Table, weights: &[f64]) {
         let columns = self.profiles.iter_mut().zip(&table.columns);
-        columns.for_each(|(profile, column)| profile.absorb(column, weight));
-        self.sample.absorb(table);
+        columns.for_each(|(profile, column)| profile.absorb(column, weights));
+        self.sample.absorb(table, weights);
     }
 
     /// Adds what another has read of other rows.
@@ -210,7 +235,7 @@ impl TableProfile {
             }
             ColumnProfile::Boolean(profile) => Encoding::Boolean(profile.encoding()),
             ColumnProfile::Category(profile) if self.by_target && profile.has_many_levels() => {
-                Encoding::Target(TargetEncoding::of_outputs(1))
+                Encoding::Target(TargetEncoding::of_levels(profile.distinct()))
             }
             ColumnProfile::Category(profile) => Encoding::Category(profile.encoding()),
             ColumnProfile::Date(profile) => Encoding::Date(DateEncoding { day_first, ..profile.encoding() }),

@@ -2,6 +2,7 @@
 //!
 //! A remark says what was found. What to do about it depends on who reads it, and is added there.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::{ColumnProfile, Decided, Inputs, TableProfile};
@@ -153,10 +154,11 @@ impl Remark {
         if !inputs.constant.is_empty() {
             remarks.push(Remark::Constant { columns: inputs.constant.clone() });
         }
+        let names: HashSet<&str> = inputs.columns.inputs().iter().map(|input| input.name.as_str()).collect();
         for (ColumnInfo { name, .. }, profile) in profile.columns().iter().zip(profile.profiles()) {
             if let ColumnProfile::Number(number) = profile
                 && number.infinite > 0
-                && inputs.columns.inputs().iter().any(|input| input.name == *name)
+                && names.contains(name.as_str())
             {
                 remarks.push(Remark::Infinite { column: name.clone(), cells: number.infinite });
             }
@@ -164,13 +166,14 @@ impl Remark {
         remarks
     }
 
-    /// Of numbers further from the quartiles than a thousand times their distance.
+    /// Of numbers further from the quartiles than a thousand times their distance; where that is 0, than a thousand times the middle
+    /// distance of all that differ from them.
     pub fn of_outliers(profile: &TableProfile, is_input: &dyn Fn(&str) -> bool) -> Vec<Remark> {
         let is_far = |j: usize| -> Option<bool> {
             let ColumnProfile::Number(number) = &profile.profiles()[j] else { return None };
             let [low, _, high] = profile.sample().quartiles(j)?;
-            let most = FAR * (high - low);
-            Some(most > 0.0 && (number.max - high > most || low - number.min > most))
+            let most = FAR * profile.sample().spread(j)?;
+            Some(number.max - high > most || low - number.min > most)
         };
         let far = |(j, info): (usize, &ColumnInfo)| {
             (is_input(&info.name) && is_far(j).unwrap_or(false)).then(|| info.name.clone())
@@ -338,6 +341,23 @@ fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{Column, Table};
+
+    /// Most cells are one number, so that the quartiles are equal.
+    #[test]
+    fn outliers_are_seen_beside_many_zeros() {
+        let columns = [ColumnInfo { name: "x".to_owned(), kind: ColumnKind::Number }];
+        let is_told = |largest: f64| {
+            let mut x: Vec<f64> =
+                (0..999).map(|i| if i % 5 == 0 { f64::from(i % 50) } else { 0.0 }).collect();
+            x.push(largest);
+            let mut profile = TableProfile::new(&columns);
+            let table = Table { rows: 1000, columns: vec![Column::Number(x)], first_row: 0 };
+            profile.absorb(&table, &|_| 1.0);
+            !Remark::of_outliers(&profile, &|_| true).is_empty()
+        };
+        assert!(is_told(1e12) && is_told(-1e12) && !is_told(1e3));
+    }
 
     #[test]
     fn remarks_read_well() {

@@ -1,9 +1,10 @@
 //! Tables as a source of rows.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::labels::LabelIndex;
 use super::target::{self, FOLDS, Seen, TargetEncoding, TargetMeans, TargetSums};
@@ -12,7 +13,7 @@ use crate::content::ContentHash;
 use crate::random::Stream;
 use crate::source::{Batch, Batches, Source, Target};
 use crate::sweep::BLOCK;
-use crate::table::infer::is_missing_label;
+use crate::table::infer::{is_missing, is_missing_label};
 use crate::table::{CategoryColumn, Column, Table, TableReader, TableSource, number, position};
 use crate::{AnyRows, Csr, Engine, Error, Event, Matrix, MatrixView, OwnedRows, Result, Rows};
 
@@ -169,17 +170,62 @@ impl<'a> TableRows<'a> {
         TableRows { learning: Some(learning), ..self.clone() }
     }
 
+    /// Whether some levels are encoded by the target.
+    fn is_by_target(&self) -> bool {
+        self.columns.inputs().iter().any(|input| matches!(input.encoding, Encoding::Target(_)))
+    }
+
+    /// Into which parts rows are divided where levels are encoded by the target. Where rows have groups they are counted: up to one
+    /// pass.
+    pub(crate) fn split(&self, seed: u64, held_out: Option<(ContentHash, f64)>) -> Result<LearningSplit> {
+        let mut split = LearningSplit::new(seed, held_out);
+        let Some(at) = self.group_position.filter(|_| self.is_by_target()) else { return Ok(split) };
+        let (mut reader, mut found) = (self.tables.open(self.engine)?, BTreeSet::new());
+        while found.len() <= FEW_GROUPS
+            && let Some(table) = reader.next(BLOCK)?
+        {
+            let Block { weights, groups, .. } = self.block(&table)?;
+            let has_weight = |i: usize| weights.as_ref().is_none_or(|weights| weights[i] > 0.0);
+            let groups = groups.unwrap_or_default().into_iter().enumerate();
+            let counted = groups.filter(|(i, group)| has_weight(*i) && !split.is_held(*group));
+            found.extend(counted.map(|(_, group)| split.folds.of_key(group)));
+        }
+        match found.len() {
+            0 => {}
+            count if count < FEWEST_GROUPS => {
+                let name = &self.tables.columns()[at].name;
+                return Err(Error::Unsupported {
+                    what: format!(
+                        "encoding columns of many categories with {count} groups in column \"{name}\""
+                    ),
+                    reason: "half of the groups say what the categories mean, and the others judge it",
+                    instead: "give at least 8 groups, leave these columns out, or fit without groups",
+                });
+            }
+            count if count <= FEW_GROUPS => split.groups = found.into_iter().collect(),
+            _ => {}
+        }
+        Ok(split)
+    }
+
     /// What the levels of each column that is encoded by the target mean for it: one pass, over the rows that are not held out. None
     /// where there is no such column.
     pub(crate) fn target_means(&self, split: &LearningSplit) -> Result<Option<Vec<Option<TargetMeans>>>> {
         let is_by_target = |input: &Input| matches!(input.encoding, Encoding::Target(_));
         let inputs = self.columns.inputs();
-        if !inputs.iter().any(is_by_target) {
+        if !self.is_by_target() {
             return Ok(None);
         }
         let outputs = self.target.outputs();
-        let count = inputs.iter().filter(|input| is_by_target(input)).count() as u64;
-        let bytes = count.saturating_mul(TargetSums::bytes(outputs));
+        let bytes = inputs.iter().filter_map(|input| match &input.encoding {
+            // One more than were counted, for missing cells.
+            Encoding::Target(target) => {
+                Some(TargetSums::bytes(outputs, target.counted.max(target.levels() as u64) + 1))
+            }
+            _ => None,
+        });
+        let (count, bytes) =
+            bytes.fold((0, 0u64), |(count, sum), bytes| (count + 1, sum.saturating_add(bytes)));
         self.engine.check_memory(|| format!("the levels of {count} columns of categories"), bytes)?;
         let new = |input: &Input| is_by_target(input).then(|| TargetSums::new(outputs));
         let mut sums: Vec<Option<TargetSums>> = inputs.iter().map(new).collect();
@@ -194,7 +240,7 @@ impl<'a> TableRows<'a> {
             let coded = self.target.coded(&batch);
             for ((sums, Input { name, .. }), &at) in sums.iter_mut().zip(inputs).zip(&self.positions) {
                 let Some(sums) = sums else { continue };
-                let levels = target::hashes(&*cells::levels(name, &table.columns[at])?);
+                let levels = target::of_cells(&*cells::levels(name, &table.columns[at])?, |hash| hash);
                 for i in 0..table.rows {
                     let weight = weights.as_ref().map_or(1.0, |weights| weights[i]);
                     if weight > 0.0 && !split.is_held(keys[i]) {
@@ -234,13 +280,13 @@ impl<'a> TableRows<'a> {
         let mut keys = keys.map(|columns| self.keys(table, columns));
         let groups = match (self.group_position, &mut keys) {
             (Some(at), Some(keys)) => {
-                let mut groups = self.keys(table, &[at]);
-                for (i, (key, group)) in keys.iter_mut().zip(&mut groups).enumerate() {
+                let group = |(key, group): (&mut u64, Option<u64>)| {
                     // A row without a group is one of its own. Rows that are alike in two groups are two rows.
-                    *group = if table.columns[at].is_missing(i) { *key } else { *group };
-                    *key = xxh3_64_with_seed(&key.to_le_bytes(), *group);
-                }
-                Some(groups)
+                    let group = group.unwrap_or(*key);
+                    *key = xxh3_64_with_seed(&key.to_le_bytes(), group);
+                    group
+                };
+                Some(keys.iter_mut().zip(groups_in(table, at)).map(group).collect())
             }
             _ => None,
         };
@@ -322,6 +368,22 @@ struct Block {
     groups: Option<Vec<u64>>,
 }
 
+/// The group that each cell of a column names, by its text without spaces around it; none where it is missing.
+fn groups_in(table: &Table, at: usize) -> Vec<Option<u64>> {
+    let of_text = |text: &str| (!is_missing(text)).then(|| xxh3_64(text.trim().as_bytes()));
+    match &table.columns[at] {
+        Column::Text(texts) => texts.cells().map(|cell| cell.and_then(of_text)).collect(),
+        Column::Category(CategoryColumn { codes, levels }) => {
+            let levels: Vec<Option<u64>> = levels.iter().map(of_text).collect();
+            codes.iter().map(|&code| levels.get(code as usize).copied().flatten()).collect()
+        }
+        column => {
+            let of_row = |i: usize| (!column.is_missing(i)).then(|| table.hash_of(&[at], i));
+            (0..table.rows).map(of_row).collect()
+        }
+    }
+}
+
 /// Rows that are missing have no weight.
 fn without(missing: &[bool], weights: &mut Option<Vec<f64>>) {
     if missing.contains(&true) {
@@ -335,12 +397,21 @@ fn without(missing: &[bool], weights: &mut Option<Vec<f64>>) {
 pub(crate) struct LearningSplit {
     folds: ContentHash,
     held_out: Option<(ContentHash, f64)>,
+    /// The hashes of the groups, in order, where these are few.
+    groups: Vec<u64>,
 }
+
+/// Groups that are dealt to the folds one by one: hashes could leave a half without any. Those of more are spread well enough.
+const FEW_GROUPS: usize = 64;
+
+/// Groups without which the half that something is searched on has too few to leave some of them out.
+const FEWEST_GROUPS: usize = 8;
 
 impl LearningSplit {
     /// Rows that are held out have no part in what levels mean.
     pub(crate) fn new(seed: u64, held_out: Option<(ContentHash, f64)>) -> LearningSplit {
-        LearningSplit { folds: ContentHash::new(seed, Stream::TargetFolds), held_out }
+        let folds = ContentHash::new(seed, Stream::TargetFolds);
+        LearningSplit { folds, held_out, groups: Vec::new() }
     }
 
     fn is_held(&self, key: u64) -> bool {
@@ -348,7 +419,10 @@ impl LearningSplit {
     }
 
     fn fold(&self, key: u64) -> usize {
-        self.folds.fold_of_key(key, FOLDS)
+        match self.groups.binary_search(&self.folds.of_key(key)) {
+            Ok(rank) => rank * FOLDS / self.groups.len(),
+            Err(_) => self.folds.fold_of_key(key, FOLDS),
+        }
     }
 }
 
@@ -445,19 +519,19 @@ fn named(
                 let known: Vec<_> = levels.levels.iter().map(|level| category.place(Some(level))).collect();
                 let missing = category.place(None);
                 for (i, &code) in levels.codes.iter().enumerate() {
-                    let place = if code == CategoryColumn::MISSING { missing } else { known[code as usize] };
-                    if let Some(place) = place {
+                    if let Some(place) = known.get(code as usize).copied().unwrap_or(missing) {
                         rows.row_mut(i)[plain.start + place] = 1.0;
                     }
                 }
             }
             Encoding::Target(target) => {
-                let levels = target::hashes(&*cells::levels(name, column)?);
+                let levels = cells::levels(name, column)?;
                 match by_target.and_then(|(means, seen)| Some((means.get(input)?.as_ref()?, seen))) {
                     Some((means, seen)) => {
-                        for (i, (&level, seen)) in levels.iter().zip(seen).enumerate() {
+                        let places = target::of_cells(&levels, |hash| means.place(hash));
+                        for (i, (&at, seen)) in places.iter().zip(seen).enumerate() {
                             let to = &mut rows.row_mut(i)[place.scaled.clone()];
-                            means.write(level, seen.unwrap_or(Seen::All), to);
+                            means.write(at, seen.unwrap_or(Seen::All), to);
                         }
                     }
                     None => write_means(name, target, &levels, &mut rows, scaled)?,
@@ -492,7 +566,7 @@ fn named(
 fn write_means(
     name: &str,
     target: &TargetEncoding,
-    levels: &[u64],
+    levels: &CategoryColumn,
     rows: &mut Matrix<f64>,
     from: usize,
 ) -> Result<()> {
@@ -503,8 +577,8 @@ fn write_means(
             instead: "fit with Auto::fit_table",
         });
     }
-    for (i, &level) in levels.iter().enumerate() {
-        rows.row_mut(i)[from..from + target.width()].copy_from_slice(target.value(level));
+    for (i, place) in target::of_cells(levels, |hash| target.place(hash)).into_iter().enumerate() {
+        rows.row_mut(i)[from..from + target.width()].copy_from_slice(target.value(place));
     }
     Ok(())
 }

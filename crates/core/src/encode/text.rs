@@ -36,16 +36,15 @@ impl TextEncoding {
 }
 
 /// What is known of a column of texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TextProfile {
     /// Cells that are missing.
     pub missing: u64,
     /// Cells that are not.
     pub rows: u64,
-    /// Their words.
-    pub words: u64,
-    /// Their bytes.
-    pub bytes: u64,
+    /// Their weight, and that of their words.
+    weight: f64,
+    words: f64,
     /// The fewest and the most bytes of one.
     lengths: Option<[usize; 2]>,
     /// Bytes that are there, a bit each.
@@ -57,13 +56,14 @@ const SHORTEST: usize = 8;
 const MOST_LETTERS: u32 = 32;
 
 impl TextProfile {
-    pub(super) fn absorb(&mut self, texts: &TextColumn) {
-        for cell in texts.cells() {
+    /// Reads texts whose rows have these weights, all above 0.
+    pub(super) fn absorb(&mut self, texts: &TextColumn, weights: &[f64]) {
+        for (cell, weight) in texts.cells().zip(weights) {
             match cell {
                 Some(text) => {
                     self.rows += 1;
-                    self.words += text.split_whitespace().count() as u64;
-                    self.bytes += text.len() as u64;
+                    self.weight += weight;
+                    self.words += weight * text.split_whitespace().count() as f64;
                     self.extend([text.len(); 2]);
                     for byte in text.bytes() {
                         self.letters[usize::from(byte >> 7)] |= 1 << (byte & 127);
@@ -77,8 +77,8 @@ impl TextProfile {
     pub(super) fn merge(&mut self, other: &TextProfile) {
         self.missing += other.missing;
         self.rows += other.rows;
+        self.weight += other.weight;
         self.words += other.words;
-        self.bytes += other.bytes;
         other.lengths.into_iter().for_each(|lengths| self.extend(lengths));
         self.letters.iter_mut().zip(other.letters).for_each(|(own, letters)| *own |= letters);
     }
@@ -97,7 +97,7 @@ impl TextProfile {
 
     /// How its texts become numbers where nothing is said of it.
     pub(super) fn sequence(&self) -> Sequence {
-        let grams = if self.words >= 3 * self.rows {
+        let grams = if self.words >= 3.0 * self.weight {
             Grams::Words { from: 1, to: 2 }
         } else if self.are_aligned() {
             Grams::Positional { from: 1, to: 3 }
@@ -115,8 +115,8 @@ mod tests {
     fn grams(texts: &[&str]) -> Grams {
         let (mut profile, mut last) = (TextProfile::default(), TextProfile::default());
         let (a, b) = texts.split_at(texts.len() / 2);
-        profile.absorb(&a.iter().copied().collect());
-        last.absorb(&b.iter().copied().collect());
+        profile.absorb(&a.iter().copied().collect(), &vec![1.0; a.len()]);
+        last.absorb(&b.iter().copied().collect(), &vec![1.0; b.len()]);
         profile.merge(&last);
         profile.sequence().grams
     }

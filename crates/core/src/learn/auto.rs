@@ -22,7 +22,7 @@ use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
 use crate::encode::{Declared, Encoder, Inputs, Metric, Precision, Scaled, Scaling, TableProfile, inputs};
 use crate::matrix::with_rows;
-use crate::model::Outcome;
+use crate::model::{Calibration, Outcome};
 use crate::plan::Machine;
 use crate::source::{Source, Target};
 use crate::stat::{Moments, Sample};
@@ -135,6 +135,17 @@ impl Auto {
 
     /// The same, from the coefficients of another model on where its features are the same; else, with a warning, from nothing. Squares have no use for a start.
     pub fn fit_from(&self, engine: &Engine, source: &dyn Source, start: Option<&Model>) -> Result<Model> {
+        self.fit_calibrated(engine, source, start, None)
+    }
+
+    /// The same with probabilities made of scores as was found elsewhere, where it was.
+    fn fit_calibrated(
+        &self,
+        engine: &Engine,
+        source: &dyn Source,
+        start: Option<&Model>,
+        calibration: Option<Calibration>,
+    ) -> Result<Model> {
         // One limit from here on: what is free changes while it is used.
         let engine = &engine.within(engine.memory_limit());
         // What is open is as in the model to start from: other features would have no use for its coefficients.
@@ -143,7 +154,10 @@ impl Auto {
         let clock = Clock::start(auto.budget);
         auto.uncertainty.check(auto.loss, source.target())?;
         auto.check(engine, source)?;
-        auto.uncertainty.fit(engine, source, auto.seed, |kept| auto.fit_to(engine, kept, start, clock))
+        auto.uncertainty.fit(engine, source, auto.seed, |kept| {
+            let model = auto.fit_to(engine, kept, start, clock)?;
+            Ok(calibration.into_iter().fold(model, Model::with_calibration))
+        })
     }
 
     /// Fits to all rows of the source, none held out.

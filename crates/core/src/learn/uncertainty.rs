@@ -4,7 +4,8 @@
 //! rows ─┬─ kept ──────▶ fit ─▶ model, with its posterior;  left-out folds ─▶ calibrated probabilities
 //!       └─ held out ──────────▶ scores in order                            P(a new row scores ≤ the r-th of K) ≥ r/(K + 1)
 //! ```
-//! The fit does not see held-out rows at all: neither scaling, width, landmarks nor λ. Nor is the model fitted again with them afterwards, which would be another
+//! The fit does not see the targets of held-out rows at all, nor their inputs: neither scaling, width, landmarks nor λ. What a column of a table holds, its
+//! levels, bounds and quantiles, is found before from the inputs of all rows. Nor is the model fitted again with them afterwards, which would be another
 //! model than the one that was scored: intervals cost that share of the rows. Rows are held out by the hash of their content, so that equal rows are on one side.
 //! `docs/book/uncertainty.md`.
 

@@ -254,6 +254,11 @@ impl Model {
         Model { encoder, ..self }
     }
 
+    /// The same model with probabilities made of scores in this way.
+    pub(crate) fn with_calibration(self, calibration: Calibration) -> Model {
+        Model { calibration: Some(calibration), ..self }
+    }
+
     /// The same model with probabilities of its classes, or deviations of its predictions.
     pub(crate) fn knowing(self, calibration: Option<Calibration>, posterior: Option<Posterior>) -> Model {
         Model { calibration, posterior, ..self }

@@ -59,6 +59,20 @@ pub fn boolean(cell: &str) -> Option<bool> {
     }
 }
 
+/// The same of a cell of a column that is known to hold true and false: 0 and 1 are, however they are written.
+pub fn boolean_or_bit(cell: &str) -> Option<bool> {
+    boolean(cell).or_else(|| number::parse(cell, false).and_then(|(value, _)| bit(value)))
+}
+
+/// False for 0, true for 1; none for any other number.
+pub fn bit(value: f64) -> Option<bool> {
+    match value {
+        0.0 => Some(false),
+        1.0 => Some(true),
+        _ => None,
+    }
+}
+
 /// How the cells of a column are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellFormat {
@@ -106,6 +120,8 @@ pub struct KindScan {
     rows: u64,
     missing: u64,
     booleans: u64,
+    /// Numbers that are 0 or 1.
+    bits: u64,
     /// Numbers by the way in which they are written: with a decimal point, with a comma.
     numbers: [Numbers; 2],
     /// Dates: month first, day first.
@@ -175,6 +191,11 @@ fn words(cell: &str) -> u64 {
 }
 
 impl KindScan {
+    /// Of one of so many columns, which share the memory for distinct cells.
+    pub fn with_budget(columns: usize) -> KindScan {
+        KindScan { distinct: Distinct::among(columns), ..KindScan::default() }
+    }
+
     /// Reads a cell, in which line it stands.
     pub fn absorb(&mut self, cell: &str, line: u64) {
         self.rows += 1;
@@ -232,9 +253,20 @@ impl KindScan {
                 value.into_iter().for_each(|value: f64| self.extend([value; 2]));
             }
         }
-        [BOOLEAN, DATE, DATE + 1].into_iter().for_each(|at| self.other(at, cell, line));
+        self.absorb_number(cell, line);
+        [DATE, DATE + 1].into_iter().for_each(|at| self.other(at, cell, line));
         self.characters += cell.len() as u64;
         self.words += 1;
+    }
+
+    /// Looks whether a cell that is no word for true or false is a number for it.
+    fn absorb_number(&mut self, cell: &str, line: u64) {
+        let may_be = matches!(cell.as_bytes()[0], b'0' | b'1' | b'+' | b'-' | b'.');
+        if may_be && boolean_or_bit(cell).is_some() {
+            self.bits += 1;
+        } else {
+            self.other(BOOLEAN, cell, line);
+        }
     }
 
     /// Reads a cell that is neither missing nor digits with a point at most.
@@ -261,7 +293,7 @@ impl KindScan {
         let is_boolean = point.is_none() && boolean(cell).is_some();
         self.booleans += u64::from(is_boolean);
         if !is_boolean {
-            self.other(BOOLEAN, cell, line);
+            self.absorb_number(cell, line);
         }
         let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
         let dates = if may_be_date { date::ways(cell) } else { [false; 2] };
@@ -281,6 +313,7 @@ impl KindScan {
         self.rows += other.rows;
         self.missing += other.missing;
         self.booleans += other.booleans;
+        self.bits += other.bits;
         for (own, theirs) in self.numbers.iter_mut().zip(other.numbers) {
             own.plain += theirs.plain;
             own.percent += theirs.percent;
@@ -326,9 +359,7 @@ impl KindScan {
         let share = |count: u64, part: f64| count > 0 && count as f64 >= part * n as f64;
         let numbers = self.numbers[usize::from(self.has_decimal_comma())];
         let distinct = self.distinct().min(n as f64);
-        // Of many distinct cells the number is an estimate.
-        let most = if self.distinct.is_estimate() { 0.96 } else { 0.99 };
-        let all_differ = n >= FEWEST && distinct >= most * n as f64;
+        let all_differ = n >= FEWEST && self.distinct.share() >= 0.99;
         let mean = |count: u64| count as f64 / n as f64;
         let is_number = numbers.has_one_sign(n) || share(numbers.plain, 0.9);
         let is_long = mean(self.words) >= 3.0 || mean(self.characters) >= 40.0;
@@ -364,7 +395,7 @@ impl KindScan {
                 let way = usize::from(day_first);
                 (self.dates[way], DATE + way)
             }
-            ColumnKind::Boolean => (self.booleans, BOOLEAN),
+            ColumnKind::Boolean => (self.booleans + self.bits, BOOLEAN),
             ColumnKind::Category | ColumnKind::Text | ColumnKind::Sparse { .. } => (n, NUMBER),
         };
         Inferred {
@@ -468,8 +499,13 @@ mod tests {
         let found = scan(["1/13/2024", "13/2/2024", "14/2/2024"]).decide_as(ColumnKind::Date);
         assert!(found.format.day_first);
         assert_eq!((found.unreadable, found.first), (1, Some((2, "1/13/2024".to_owned()))));
-        let found = scan(["yes", "2", "no"]).decide_as(ColumnKind::Boolean);
-        assert_eq!((found.unreadable, found.first), (1, Some((3, "2".to_owned()))));
+        let found = scan(["yes", "0", "1.0", "2", "no"]).decide_as(ColumnKind::Boolean);
+        assert_eq!((found.unreadable, found.first), (1, Some((5, "2".to_owned()))));
+        for (cell, value) in
+            [("0", Some(false)), ("1.0", Some(true)), ("-0", Some(false)), ("Yes", Some(true)), ("2", None)]
+        {
+            assert_eq!(boolean_or_bit(cell), value, "{cell}");
+        }
         let cells: Vec<String> = (0..100).map(|i| format!("customer-{i}")).collect();
         let scanned = scan(cells.iter().map(String::as_str));
         for kind in [ColumnKind::Category, ColumnKind::Text] {
@@ -496,8 +532,23 @@ mod tests {
         assert!(found.is_identifier && found.format.kind == ColumnKind::Category);
         let few = scan(cells[..10].iter().map(String::as_str)).decide();
         assert!(!few.is_identifier);
+        // Numbers of one length are no less identifiers for their zeros.
+        let padded: Vec<String> = (1..=1000).map(|i| format!("{i:06}")).collect();
+        let found = scan(padded.iter().map(String::as_str)).decide();
+        assert!(found.is_identifier && found.format.kind == ColumnKind::Category);
         let twice = scan(cells.iter().chain(&cells[..20]).map(String::as_str)).decide();
         assert!(!twice.is_identifier);
+    }
+
+    /// The number of distinct cells is an estimate there, whether all differ is not.
+    #[test]
+    fn identifiers_are_told_among_many_columns() {
+        let scan = |count: u64, different: u64| {
+            let mut scan = KindScan::with_budget(10_000);
+            (0..count).for_each(|i| scan.absorb(&format!("customer-{}", i % different), i));
+            scan.decide().is_identifier
+        };
+        assert!(scan(30_000, 30_000) && !scan(30_000, 27_000));
     }
 
     #[test]

@@ -207,7 +207,7 @@ mod tests {
         let infos: Vec<ColumnInfo> =
             kinds.enumerate().map(|(j, kind)| ColumnInfo { name: format!("x{j}"), kind }).collect();
         let mut sample = TableSample::new(&infos, Some(5));
-        sample.absorb(&Table { rows, columns, first_row: 0 });
+        sample.absorb(&Table { rows, columns, first_row: 0 }, &vec![1.0; rows]);
         sample
     }
 

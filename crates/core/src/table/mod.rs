@@ -123,7 +123,7 @@ impl Column {
         match self {
             Column::Number(values) => values[i].is_nan(),
             Column::Boolean(values) => values[i].is_none(),
-            Column::Category(values) => values.codes[i] == CategoryColumn::MISSING,
+            Column::Category(values) => values.get(i).is_none(),
             Column::Date(values) => values[i] == MISSING_DATE,
             Column::Text(texts) => texts.is_missing(i),
             Column::Sparse(_) => false,
@@ -185,7 +185,7 @@ impl Column {
 /// Levels, each stored once a block, and the level of each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CategoryColumn {
-    /// Positions in the levels, or [`CategoryColumn::MISSING`].
+    /// Positions in the levels; anything beyond them, such as [`CategoryColumn::MISSING`], is a missing cell.
     pub codes: Vec<u32>,
     /// The levels of this block, each once, in any order.
     pub levels: TextColumn,
@@ -197,8 +197,8 @@ impl CategoryColumn {
 
     /// The level of row i; none where it is missing.
     pub fn get(&self, i: usize) -> Option<&str> {
-        let code = self.codes[i];
-        (code != CategoryColumn::MISSING).then(|| self.levels.get(code as usize))
+        let code = self.codes[i] as usize;
+        (code < self.levels.len()).then(|| self.levels.get(code))
     }
 
     fn append(&mut self, other: &CategoryColumn) {

@@ -16,9 +16,15 @@ pub enum Sign {
     Currency,
 }
 
+/// What stands between groups of digits beyond ASCII: spaces that do not break, and the apostrophe of printers.
+const GROUPS: [char; 4] = ['\u{a0}', '\u{202f}', '\u{2009}', '’'];
+
 /// The number that a text spells, and the sign beside it; none for anything else. Infinities are numbers, NaN is none.
 pub fn parse(text: &str, decimal_comma: bool) -> Option<(f64, Sign)> {
     let text = text.trim();
+    if !text.is_ascii() && text.contains(GROUPS) {
+        return parse(&text.replace('’', "'").replace(GROUPS, " "), decimal_comma);
+    }
     let first = *text.as_bytes().first()?;
     // Most cells end here: digits with a point, or a word.
     if !decimal_comma && (first.is_ascii_digit() || first == b'-') {
@@ -35,6 +41,11 @@ pub fn parse(text: &str, decimal_comma: bool) -> Option<(f64, Sign)> {
     let (digits, sign) = without_sign(inside);
     let value = plain(digits, decimal_comma)?;
     Some((if is_negative { -value } else { value }, sign))
+}
+
+/// A number of floating point as a label: `1.0`, as it stands in files of text and in Python.
+pub fn label(value: f64) -> String {
+    format!("{value:?}")
 }
 
 fn infinity(text: &str) -> Option<f64> {
@@ -177,6 +188,10 @@ mod tests {
             ("5 €", 5.0),
             ("1 234", 1234.0),
             ("1'234.5", 1234.5),
+            ("1’234’567.5", 1_234_567.5),
+            ("1\u{a0}234", 1234.0),
+            ("1\u{202f}234 €", 1234.0),
+            ("5\u{a0}%", 5.0),
             ("inf", f64::INFINITY),
             ("-Infinity", f64::NEG_INFINITY),
             ("1e999", f64::INFINITY),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cell     a number by its bits, a level or a text by its hash, nothing where it is missing
-//! row      a hash of its cells: the rows with the smallest hashes are kept, the same ones in any order
+//! row      a hash of its inputs: the rows with the smallest hashes are kept, the same ones in any order
 //! column   a sum of hashes of its cells and their rows: columns of one sum hold the same
 //! ```
 
@@ -27,6 +27,8 @@ pub struct TableSample {
     kinds: Vec<ColumnKind>,
     /// The column whose texts are kept.
     target: Option<usize>,
+    /// Whether each column is none of the inputs: rows are told apart without it.
+    is_left_out: Vec<bool>,
     rows: BTreeMap<u64, Row>,
     most: usize,
     columns: Vec<u64>,
@@ -35,12 +37,14 @@ pub struct TableSample {
 /// A row of the sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Rows with this content.
+    /// The weight of all rows with these inputs.
     pub count: f64,
     /// What stands for each cell.
     pub cells: Vec<u64>,
     /// As it was written.
     pub target: Option<String>,
+    /// A hash of what is beside the inputs: of rows with the same ones that with the smallest is here.
+    beside: u64,
 }
 
 impl TableSample {
@@ -48,30 +52,42 @@ impl TableSample {
     pub fn new(columns: &[ColumnInfo], target: Option<usize>) -> TableSample {
         let kinds: Vec<ColumnKind> = columns.iter().map(|column| column.kind).collect();
         let most = MOST_ROWS.min(MOST_CELLS / kinds.len().max(1)).max(1);
-        TableSample { columns: vec![0; kinds.len()], kinds, target, rows: BTreeMap::new(), most }
+        let (columns, is_left_out) = (vec![0; kinds.len()], vec![false; kinds.len()]);
+        let sample = TableSample { columns, kinds, target: None, is_left_out, rows: BTreeMap::new(), most };
+        target.into_iter().fold(sample, TableSample::with_target)
     }
 
-    /// Reads a block.
-    pub fn absorb(&mut self, table: &Table) {
+    /// Reads a block of rows with these weights, all above 0.
+    pub fn absorb(&mut self, table: &Table, weights: &[f64]) {
         let cells: Vec<Vec<u64>> = table.columns.iter().map(cells).collect();
-        let mut hashes = vec![0u64; table.rows];
         for (cells, of_column) in cells.iter().zip(&mut self.columns) {
-            for ((hash, cell), row) in hashes.iter_mut().zip(cells).zip(table.first_row..) {
-                *hash = mixed(*hash, *cell);
+            for (cell, row) in cells.iter().zip(table.first_row..) {
                 *of_column = of_column.wrapping_add(mixed(row, *cell));
             }
         }
-        for (i, hash) in hashes.into_iter().enumerate() {
+        let mut hashes = vec![0u64; table.rows];
+        let mix = |hashes: &mut [u64], left_out: bool| {
+            for (cells, _) in cells.iter().zip(&self.is_left_out).filter(|(_, is)| **is == left_out) {
+                hashes.iter_mut().zip(cells).for_each(|(hash, cell)| *hash = mixed(*hash, *cell));
+            }
+        };
+        mix(&mut hashes, false);
+        let mut beside = hashes.clone();
+        mix(&mut beside, true);
+        for (i, (hash, beside)) in hashes.into_iter().zip(beside).enumerate() {
             let last = self.rows.last_key_value().map(|(last, _)| *last);
             if self.rows.len() == self.most && last.is_some_and(|last| hash > last) {
                 continue;
             }
-            let new = || Row {
-                count: 0.0,
-                cells: cells.iter().map(|cells| cells.get(i).copied().unwrap_or(MISSING)).collect(),
-                target: self.target.and_then(|at| written(&table.columns[at], i)),
-            };
-            self.rows.entry(hash).or_insert_with(new).count += 1.0;
+            let known = self.rows.get(&hash).map(|row| (row.beside, row.count));
+            let count = known.map_or(0.0, |(_, count)| count) + weights[i];
+            if known.is_some_and(|(known, _)| known <= beside) {
+                self.rows.entry(hash).and_modify(|row| row.count = count);
+                continue;
+            }
+            let cells = cells.iter().map(|cells| cells.get(i).copied().unwrap_or(MISSING)).collect();
+            let target = self.target.and_then(|at| written(&table.columns[at], i));
+            self.rows.insert(hash, Row { count, cells, target, beside });
             if self.rows.len() > self.most {
                 self.rows.pop_last();
             }
@@ -82,7 +98,13 @@ impl TableSample {
     pub fn merge(&mut self, other: &TableSample) {
         for (&hash, row) in &other.rows {
             match self.rows.get_mut(&hash) {
-                Some(own) => own.count += row.count,
+                Some(own) => {
+                    let count = own.count + row.count;
+                    if row.beside < own.beside {
+                        own.clone_from(row);
+                    }
+                    own.count = count;
+                }
                 None => {
                     self.rows.insert(hash, row.clone());
                 }
@@ -96,7 +118,13 @@ impl TableSample {
 
     /// The same, of which the targets in this column are kept as they are written.
     pub fn with_target(self, target: usize) -> TableSample {
-        TableSample { target: Some(target), ..self }
+        TableSample { target: Some(target), ..self.leaving_out(target) }
+    }
+
+    /// The same where this column is none of the inputs.
+    pub fn leaving_out(mut self, column: usize) -> TableSample {
+        self.is_left_out[column] = true;
+        self
     }
 
     /// The rows, by their hashes, the smallest first.
@@ -123,6 +151,20 @@ impl TableSample {
             .collect();
         numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
         numbers
+    }
+
+    /// How far numbers of a column are from each other: the distance of the quartiles; where these are equal, the middle one of the
+    /// distances from them. None where all are equal.
+    pub fn spread(&self, j: usize) -> Option<f64> {
+        let [low, middle, high] = self.quartiles(j)?;
+        let distances = || {
+            let far = |(x, count): (f64, f64)| ((x - middle).abs(), count);
+            let mut far: Vec<(f64, f64)> =
+                self.numbers(j).into_iter().map(far).filter(|(x, _)| *x > 0.0).collect();
+            far.sort_by(|a, b| a.0.total_cmp(&b.0));
+            quantile(&far, 0.5)
+        };
+        Some(high - low).filter(|distance| *distance > 0.0).or_else(distances)
     }
 
     /// The quartiles of the finite numbers of a column.
@@ -152,7 +194,8 @@ pub fn quantile(numbers: &[(f64, f64)], share: f64) -> Option<f64> {
     let mut sum = 0.0;
     let found = numbers.iter().find(|(_, count)| {
         sum += count;
-        sum >= share * total
+        // But for the last bits of sums of weights.
+        sum >= share * total * (1.0 - 1e-9)
     });
     found.or(numbers.last()).map(|(x, _)| *x)
 }
@@ -218,6 +261,10 @@ mod tests {
         Table { rows: values.len(), columns: vec![Column::Number(values.to_vec())], first_row: 0 }
     }
 
+    fn absorb(sample: &mut TableSample, table: &Table) {
+        sample.absorb(table, &vec![1.0; table.rows]);
+    }
+
     fn new() -> TableSample {
         TableSample::new(&infos(&[ColumnKind::Number]), None)
     }
@@ -225,7 +272,7 @@ mod tests {
     #[test]
     fn quartiles_are_those_of_all_rows_where_they_are_few() {
         let mut sample = new();
-        sample.absorb(&table(&[4.0, 1.0, 3.0, 2.0, f64::NAN, 2.0, f64::INFINITY]));
+        absorb(&mut sample, &table(&[4.0, 1.0, 3.0, 2.0, f64::NAN, 2.0, f64::INFINITY]));
         assert_eq!(sample.quartiles(0), Some([2.0, 2.0, 3.0]));
         assert!(sample.is_whole());
         assert_eq!(new().quartiles(0), None);
@@ -237,9 +284,9 @@ mod tests {
     fn quartiles_of_many_rows_are_near_in_any_order() {
         let values: Vec<f64> = (0..100_000).map(|i| f64::from(i * 37 % 100_000)).collect();
         let (mut sample, mut backwards) = (new(), new());
-        values.chunks(BLOCK).for_each(|block| sample.absorb(&table(block)));
+        values.chunks(BLOCK).for_each(|block| absorb(&mut sample, &table(block)));
         let reversed: Vec<f64> = values.iter().rev().copied().collect();
-        reversed.chunks(1000).for_each(|block| backwards.absorb(&table(block)));
+        reversed.chunks(1000).for_each(|block| absorb(&mut backwards, &table(block)));
         let found = sample.quartiles(0).unwrap();
         assert_eq!(Some(found), backwards.quartiles(0));
         for (found, share) in found.iter().zip([0.25, 0.5, 0.75]) {
@@ -251,11 +298,11 @@ mod tests {
     fn parts_in_any_order_are_the_whole() {
         let values: Vec<f64> = (0..20_000).map(|i| f64::from(i * 37 % 9001)).collect();
         let mut whole = new();
-        whole.absorb(&table(&values));
+        absorb(&mut whole, &table(&values));
         for cut in [0, 1, 7000, 20_000] {
             let (mut first, mut last) = (new(), new());
-            first.absorb(&table(&values[..cut]));
-            last.absorb(&Table { first_row: cut as u64, ..table(&values[cut..]) });
+            absorb(&mut first, &table(&values[..cut]));
+            absorb(&mut last, &Table { first_row: cut as u64, ..table(&values[cut..]) });
             last.merge(&first);
             assert_eq!(last, whole, "{cut}");
         }
@@ -280,11 +327,36 @@ mod tests {
                 Column::Text(texts.iter().copied().collect()),
                 Column::Number(other),
             ];
-            sample.absorb(&Table { rows: 10, columns, first_row: 10 * block as u64 });
+            absorb(&mut sample, &Table { rows: 10, columns, first_row: 10 * block as u64 });
         }
         assert_eq!(sample.equal(&|_| false), [(2, 0), (3, 1)]);
         assert_eq!(sample.equal(&|j| j == 0), [(3, 1)]);
         let targets: Vec<_> = sample.rows().filter_map(|(_, row)| row.target.as_deref()).collect();
         assert!(targets.contains(&"a") && targets.len() < sample.rows().count());
+    }
+
+    /// The sample is that of the inputs, however the target is spelled; of rows that differ in the target alone one is kept, the same
+    /// one in any order.
+    #[test]
+    fn targets_do_not_choose_the_sample() {
+        let numbers: Vec<f64> = (0..20_000).map(|i| f64::from(i * 37 % 9001)).collect();
+        let spelled: Vec<String> = (0..20_000).map(|i| format!("{}.0", i % 7)).collect();
+        let as_number = Column::Number((0..20_000).map(|i| f64::from(i % 7)).collect());
+        let as_text = Column::Text(spelled.iter().map(String::as_str).collect());
+        let of = |target: Column, order: &[usize]| {
+            let kinds = [ColumnKind::Number, target.kind()];
+            let mut sample = TableSample::new(&infos(&kinds), Some(1));
+            let columns = vec![Column::Number(numbers.clone()), target];
+            absorb(&mut sample, &Table { rows: 20_000, columns, first_row: 0 }.chosen(order));
+            sample
+        };
+        let forward: Vec<usize> = (0..20_000).collect();
+        let backward: Vec<usize> = (0..20_000).rev().collect();
+        let (a, b) = (of(as_number.clone(), &forward), of(as_text, &forward));
+        assert_eq!(a.numbers(0), b.numbers(0));
+        assert!(a.rows().count() == 5000 && a.rows().all(|(_, row)| row.count > 1.5));
+        let targets =
+            |sample: &TableSample| sample.rows().map(|(_, row)| row.target.clone()).collect::<Vec<_>>();
+        assert_eq!(targets(&a), targets(&of(as_number, &backward)));
     }
 }

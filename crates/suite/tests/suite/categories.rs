@@ -2,7 +2,7 @@
 
 use bochner::encode::{Encoding, TableProfile, TableRows, inputs};
 use bochner::table::{CategoryColumn, Column, ColumnInfo, ColumnKind, MemoryTables, Table};
-use bochner::{Auto, Engine, Lambda, MetricChoice, Model, Uncertainty};
+use bochner::{Auto, Engine, EngineSpec, Lambda, MetricChoice, Model, Uncertainty};
 use bochner_testkit::Chance;
 
 use crate::table::engine;
@@ -75,13 +75,23 @@ fn auto() -> Auto {
 }
 
 fn fit_with(auto: &Auto, engine: &Engine, data: &Data, is_grouped: bool, by_target: bool) -> Model {
+    try_fit(auto, engine, data, is_grouped, by_target).unwrap()
+}
+
+fn try_fit(
+    auto: &Auto,
+    engine: &Engine,
+    data: &Data,
+    is_grouped: bool,
+    by_target: bool,
+) -> bochner::Result<Model> {
     let tables = data.tables();
     let profile = TableProfile::read(engine, &tables).unwrap();
     let profile = if by_target { profile.with_target(2) } else { profile };
     let columns = inputs(None, &profile, &["y", "group"], &[], 3).unwrap().columns;
     let rows = TableRows::new(engine, &tables, columns, "y", None, Some(data.y.len() as u64)).unwrap();
     let rows = if is_grouped { rows.grouped("group").unwrap() } else { rows };
-    auto.fit_table(engine, &rows).unwrap()
+    auto.fit_table(engine, &rows)
 }
 
 fn fit(data: &Data) -> Model {
@@ -107,35 +117,40 @@ fn error(model: &Model, data: &Data) -> f64 {
     sum / data.y.len() as f64 / data.variance()
 }
 
-/// The same with the level replaced by the mean of its targets over all rows: the mistake that folds are there to avoid.
-fn with_means_of_all_rows(data: &Data) -> Data {
-    let mut x = Vec::new();
-    for level in &data.levels {
-        let of_level = data.levels.iter().zip(&data.y).filter(|(other, _)| *other == level).map(|(_, y)| *y);
-        let (count, sum) = of_level.fold((0.0, 0.0), |(count, sum), y| (count + 1.0, sum + y));
-        x.push(sum / count);
-    }
-    let levels = vec!["same".to_owned(); x.len()];
-    Data { levels, x, y: data.y.clone(), groups: data.groups.clone() }
-}
-
 /// Of noise nothing is explained: the error that is reported is the variance, within five of its standard errors, √(2/1,500) each
-/// (1,500 rows are validated). One false alarm in 10⁶. Means over all rows explain a tenth of it: the test has power.
+/// (1,500 rows are validated). One false alarm in 10⁶. `learn/auto/table.rs` has the mutant.
 #[test]
 fn levels_say_nothing_of_noise() {
-    let data = noise(3000, 300, 1);
-    let model = fit(&data);
     let radius = 5.0 * (2.0 / 1500.0f64).sqrt();
-    let honest = validated(&model, &data);
-    assert!(honest > 1.0 - radius / 3.0 && honest < 1.0 + radius, "{honest}");
-    assert!(error(&model, &noise(3000, 300, 2)) < 1.0 + radius);
-    let mutant = with_means_of_all_rows(&data);
-    let leaking = validated(&fit_with(&auto(), &engine(2), &mutant, false, false), &data);
-    assert!(leaking < 1.0 - radius / 3.0, "the test has no power: {leaking}");
-    // With sixty levels, as with three hundred.
-    let data = noise(3000, 60, 4);
-    let honest = validated(&fit(&data), &data);
-    assert!(honest > 1.0 - radius / 3.0 && honest < 1.0 + radius, "{honest}");
+    for (levels, seed) in [(300, 1), (60, 4)] {
+        let data = noise(3000, levels, seed);
+        let model = fit(&data);
+        let honest = validated(&model, &data);
+        assert!(honest > 1.0 - radius / 3.0 && honest < 1.0 + radius, "{honest}");
+        assert!(error(&model, &noise(3000, levels, seed + 1)) < 1.0 + radius);
+    }
+}
+
+/// Levels that say nothing do not spoil what another column says: the final fit has no dimension that the search has not seen.
+#[test]
+fn noise_levels_leave_the_signal() {
+    let data = |seed| {
+        let mut chance = Chance::new(100 + seed);
+        let mut data = noise(3000, 60, seed);
+        for (x, y) in data.x.iter_mut().zip(&mut data.y) {
+            *x = chance.uniform();
+            *y = (10.0 * *x).sin() + 0.1 * chance.normal();
+        }
+        data
+    };
+    let (train, fresh) = (data(1), data(2));
+    let auto = Auto { metric: MetricChoice::Diagonal, ..auto() };
+    let model = fit_with(&auto, &engine(2), &train, false, true);
+    let mut constant = data(1);
+    constant.levels.iter_mut().for_each(|level| *level = "same".to_owned());
+    let without = error(&fit_with(&auto, &engine(2), &constant, false, true), &fresh);
+    let (found, told) = (error(&model, &fresh), validated(&model, &train));
+    assert!(found < 1.5 * without && found < 1.2 * told && told < 1.5 * without, "{found} {told} {without}");
 }
 
 /// Ten rows a level: the noise leaves 0.2 of the variance, the unknown means 0.2·0.25/(0.25 + 10⁻¹·…) more; rare levels in one column leave most of it.
@@ -207,19 +222,71 @@ fn groups_stay_together() {
     assert!((0.7..1.0 + 5.0 * (2.0 / 150.0f64).sqrt()).contains(&honest), "{honest}");
 }
 
-/// Rows that are held out for intervals have no part in what the levels mean: intervals cover new rows as promised.
+/// Rows that are held out for intervals have no part in what the levels mean: intervals cover new rows as promised. With three rows a
+/// level, a row that had a part would be a third of what its level means.
 #[test]
 fn intervals_cover_rows_of_many_levels() {
-    let data = signal(3000, 200, 1);
+    let data = signal(3000, 1000, 1);
     let uncertainty = Uncertainty { held_out: Some(0.3), ..Uncertainty::default() };
     let auto = Auto { uncertainty, lambda: Lambda::Given { value: 1e-4 }, ..auto() };
     let model = fit_with(&auto, &engine(2), &data, false, true);
-    let fresh = signal(3000, 200, 8);
+    let fresh = signal(3000, 1000, 8);
     let (engine, tables) = (engine(1), fresh.tables());
     let columns = bochner::table::TableSource::columns(&tables);
     let found = model.intervals_table(&engine, &tables.blocks()[0], columns, 0.9).unwrap();
     let ends = found.lower.as_slice().iter().zip(found.upper.as_slice());
     let covered = ends.zip(&fresh.y).filter(|((a, b), y)| (*a..=*b).contains(y)).count() as f64 / 3000.0;
     // 900 rows held out: the coverage is Beta-distributed with a standard deviation of 0.01, and counted on 3,000 rows.
-    assert!((0.84..0.96).contains(&covered), "{covered}");
+    assert!((0.85..0.95).contains(&covered), "{covered}");
+}
+
+/// Groups that are few are dealt to both halves of the search; too few are refused, by the name of their column.
+#[test]
+fn few_groups_are_on_both_sides() {
+    for groups in [8, 9, 12] {
+        let mut data = signal(1000, 100, 1);
+        data.groups = (0..1000).map(|i| format!("site {}", i % groups)).collect();
+        let model = fit_with(&auto(), &engine(2), &data, true, true);
+        let found = validated(&model, &data);
+        assert!(found < 0.6, "{found} with {groups} groups");
+    }
+    let mut data = signal(1000, 100, 1);
+    data.groups = (0..1000).map(|i| format!("site {}", i % 3)).collect();
+    let error = try_fit(&auto(), &engine(2), &data, true, true).unwrap_err().to_string();
+    assert!(error.contains("3 groups in column \"group\"") && error.contains("8 groups"), "{error}");
+}
+
+/// A group is what its cell says, without spaces around it; a cell that says that it is missing names none.
+#[test]
+fn groups_are_told_by_what_is_written() {
+    let mut data = signal(1000, 100, 1);
+    let bytes = |data: &Data| fit_with(&auto(), &engine(2), data, true, true).to_bytes().unwrap();
+    data.groups = (0..1000).map(|i| if i % 5 == 0 { String::new() } else { format!("{}", i % 70) }).collect();
+    let plain = bytes(&data);
+    for (i, group) in data.groups.iter_mut().enumerate() {
+        *group = if group.is_empty() { ["NA", " ", "null"][i % 3].to_owned() } else { format!(" {group} ") };
+    }
+    assert!(bytes(&data) == plain);
+}
+
+/// What a column of few levels takes is charged, not what one of 100,000 would.
+#[test]
+fn known_levels_are_charged() {
+    let data = signal(1000, 50, 1);
+    let tables = data.tables();
+    let block = &tables.blocks()[0];
+    let info = |name: String, kind| ColumnInfo { name, kind };
+    let mut infos: Vec<ColumnInfo> =
+        (0..30).map(|j| info(format!("level {j}"), ColumnKind::Category)).collect();
+    let mut columns = vec![block.columns[0].clone(); 30];
+    infos.push(info("y".to_owned(), ColumnKind::Number));
+    columns.push(block.columns[2].clone());
+    let tables = MemoryTables::new(infos, vec![Table { rows: 1000, columns, first_row: 0 }]).unwrap();
+    let engine = EngineSpec { threads: 2, memory_limit: Some(256 << 20), ..EngineSpec::default() }.build();
+    let profile = TableProfile::read(&engine, &tables).unwrap().with_target(30);
+    let columns = inputs(None, &profile, &["y"], &[], 3).unwrap().columns;
+    assert!(columns.inputs().iter().all(|input| matches!(input.encoding, Encoding::Target(_))));
+    let rows = TableRows::new(&engine, &tables, columns, "y", None, Some(1000)).unwrap();
+    let (kernel, lambda) = ("gaussian(sigma=5)".parse().unwrap(), Lambda::Given { value: 1e-3 });
+    Auto { kernel, lambda, ..auto() }.fit_table(&engine, &rows).unwrap();
 }

@@ -1,8 +1,8 @@
 //! Columns of every kind: encoded, scaled, saved and read, alike in training and prediction.
 
-use bochner::encode::{ColumnScaling, Inputs, Precision, TableProfile, TableRows, inputs, rows_of};
+use bochner::encode::{ColumnScaling, Inputs, Precision, TableProfile, TableRows, inputs};
 use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, MemoryTables, Table, TableSource};
-use bochner::{AnyRows, Auto, Engine, Lambda, MetricChoice, Model, Rows, Source};
+use bochner::{Auto, Engine, Lambda, MetricChoice, Model};
 use bochner_testkit::Chance;
 
 use crate::table::engine;
@@ -16,6 +16,7 @@ fn tables(seed: u64, outlier: Option<f64>) -> MemoryTables {
     let missing = |chance: &mut Chance| chance.below(10) == 0;
     let (mut number, mut flag, mut colour, mut day, mut text, mut y) =
         (vec![], vec![], vec![], vec![], vec![], vec![]);
+    let places: Vec<String> = (0..ROWS).map(|_| format!("place {}", chance.below(100))).collect();
     for _ in 0..ROWS {
         let (x, level, date) = (chance.normal(), chance.below(3), chance.below(1000) as i64 * DAY);
         number.push(if missing(&mut chance) { f64::NAN } else { x.exp() });
@@ -34,15 +35,36 @@ fn tables(seed: u64, outlier: Option<f64>) -> MemoryTables {
         (info("day", ColumnKind::Date), Column::Date(day)),
         (info("text", ColumnKind::Text), Column::Text(text.into_iter().collect())),
         (info("y", ColumnKind::Number), Column::Number(y)),
+        (
+            info("place", ColumnKind::Category),
+            Column::Category(places.iter().map(|at| Some(at.as_str())).collect()),
+        ),
+        (info("w", ColumnKind::Number), Column::Number((0..ROWS).map(|i| (i % 3) as f64).collect())),
     ];
     let (infos, columns) = columns.into_iter().unzip();
     MemoryTables::new(infos, vec![Table { rows: ROWS, columns, first_row: 0 }]).unwrap()
 }
 
 fn fit(engine: &Engine, tables: &MemoryTables, scaling: ColumnScaling, left_out: &[&str]) -> Model {
-    let profile = TableProfile::read(engine, tables).unwrap().with_target(5).with_scaling(scaling);
-    let Inputs { columns, .. } = inputs(None, &profile, left_out, &[], 0).unwrap();
-    let rows = TableRows::new(engine, tables, columns, "y", None, Some(ROWS as u64)).unwrap();
+    fit_weighted(engine, tables, scaling, left_out, false)
+}
+
+fn fit_weighted(
+    engine: &Engine,
+    tables: &MemoryTables,
+    scaling: ColumnScaling,
+    left_out: &[&str],
+    is_weighted: bool,
+) -> Model {
+    let left_out: Vec<&str> = left_out.iter().copied().chain(["y", "w"]).collect();
+    let mut profile = TableProfile::of(tables).with_target(5).with_scaling(scaling).leaving_out(&left_out);
+    for table in tables.blocks() {
+        let Column::Number(weights) = &table.columns[7] else { panic!("weights are numbers") };
+        profile.absorb(table, &|i| if is_weighted { weights[i] } else { 1.0 });
+    }
+    let Inputs { columns, .. } = inputs(None, &profile, &left_out, &[], 0).unwrap();
+    let rows = TableRows::new(engine, tables, columns, "y", None, Some(tables.rows() as u64)).unwrap();
+    let rows = if is_weighted { rows.weighted("w").unwrap() } else { rows };
     let lambda = Lambda::Given { value: 1e-3 };
     let precision = Some(Precision::Single);
     let auto = Auto { features: Some(64), metric: MetricChoice::None, lambda, precision, ..Auto::default() };
@@ -61,49 +83,21 @@ const SCALINGS: [ColumnScaling; 3] =
 fn models_of_every_kind_of_column_are_saved() {
     let (tables, other) = (tables(1, None), tables(2, None));
     for scaling in SCALINGS {
-        let model = fit(&engine(2), &tables, scaling, &["y"]);
+        let model = fit(&engine(2), &tables, scaling, &[]);
         let bytes = model.to_bytes().unwrap();
         let read = Model::from_bytes(&bytes).unwrap();
         assert_eq!(read.encoder(), model.encoder(), "{scaling:?}");
         assert_eq!(decide(&read, &other), decide(&model, &other), "{scaling:?}");
         assert_eq!(read.to_bytes().unwrap(), bytes, "{scaling:?}");
-        assert_eq!(fit(&engine(1), &tables, scaling, &["y"]).to_bytes().unwrap(), bytes, "{scaling:?}");
+        assert_eq!(fit(&engine(1), &tables, scaling, &[]).to_bytes().unwrap(), bytes, "{scaling:?}");
     }
-}
-
-/// What is learnt from is what is predicted from, bit for bit.
-#[test]
-fn rows_are_the_same_in_training_and_prediction() {
-    let (engine, tables) = (engine(2), tables(1, None));
-    for scaling in SCALINGS {
-        let model = fit(&engine, &tables, scaling, &["y"]);
-        let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        let columns = model.encoder().columns().clone();
-        let source = TableRows::new(&engine, &tables, columns, "y", None, None).unwrap();
-        let mut batches = source.open().unwrap();
-        let batch = batches.next(ROWS).unwrap().unwrap();
-        let AnyRows::F64(trained) = batch.rows else { panic!("rows of tables are double") };
-        let positions = read.encoder().columns().positions(tables.columns()).unwrap();
-        let rows = rows_of(&engine, &tables.blocks()[0], read.encoder().columns(), &positions).unwrap();
-        assert_eq!(dense(&trained), dense(&rows.view()), "{scaling:?}");
-    }
-}
-
-fn dense(rows: &Rows<'_, f64>) -> Vec<u64> {
-    let mut row = vec![0.0; rows.columns()];
-    (0..rows.count())
-        .flat_map(|i| {
-            rows.densify(i, &mut row);
-            row.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
-        })
-        .collect()
 }
 
 /// In single precision one cell of 10¹² takes the digits of a column that is standardised, and none of those of one that is ranked or squashed.
 #[test]
 fn an_outlier_spoils_the_standard_scaling_only() {
     let (spoilt, clean) = (tables(1, Some(1e12)), tables(2, None));
-    let left_out = ["flag", "colour", "day", "text", "y"];
+    let left_out = ["flag", "colour", "day", "text", "place"];
     let variance = |values: &[f64]| {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64
@@ -122,9 +116,46 @@ fn the_order_of_rows_does_not_matter() {
     let backward = block.chosen(&(0..ROWS).rev().collect::<Vec<_>>());
     let backward = MemoryTables::new(forward.columns().to_vec(), vec![backward]).unwrap();
     for scaling in SCALINGS {
-        let [a, b] = [&forward, &backward].map(|tables| fit(&engine(1), tables, scaling, &["y"]));
+        let [a, b] = [&forward, &backward].map(|tables| fit(&engine(1), tables, scaling, &[]));
         assert_eq!(a.encoder().columns(), b.encoder().columns(), "{scaling:?}");
         let fresh = tables(2, None);
+        let difference = bochner_testkit::max_difference(&decide(&a, &fresh), &decide(&b, &fresh));
+        assert!(difference < 1e-4, "{scaling:?}: {difference}");
+    }
+}
+
+/// A weight of k is the row k times, and 0 a row that is not there: for what columns of every kind become, and all that follows.
+#[test]
+fn weight_equals_repetition() {
+    let all = tables(1, None);
+    let block = &all.blocks()[0];
+    // Some of what is in rows of weight 0 is nowhere else.
+    let mut columns = block.columns.clone();
+    let (nowhere, empty) = ([Some("purple"), None], [None; 2]);
+    let mut at = |j: usize, column: Column| {
+        let chosen: Vec<usize> = (0..ROWS).collect();
+        let mut with = Column::empty(column.kind());
+        assert!(with.append(&column.chosen(&[0])) && with.append(&columns[j].chosen(&chosen[1..3])));
+        assert!(with.append(&column.chosen(&[1])) && with.append(&columns[j].chosen(&chosen[4..])));
+        columns[j] = with;
+    };
+    at(0, Column::Number(vec![1e9, f64::NEG_INFINITY]));
+    at(2, Column::Category(nowhere.into_iter().collect()));
+    at(3, Column::Date(vec![-900 * DAY, 9000 * DAY + 1]));
+    at(4, Column::Text(empty.into_iter().collect()));
+    at(6, Column::Category([Some("place of its own"), None].into_iter().collect()));
+    let weighted = Table { columns, ..block.clone() };
+    let repeated: Vec<usize> = (0..ROWS).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
+    let repeated = weighted.chosen(&repeated);
+    let [weighted, repeated] =
+        [weighted, repeated].map(|table| MemoryTables::new(all.columns().to_vec(), vec![table]).unwrap());
+    let fresh = tables(2, None);
+    for scaling in SCALINGS {
+        let (a, b) = (
+            fit_weighted(&engine(1), &weighted, scaling, &[], true),
+            fit(&engine(1), &repeated, scaling, &[]),
+        );
+        assert_eq!(a.encoder().columns(), b.encoder().columns(), "{scaling:?}");
         let difference = bochner_testkit::max_difference(&decide(&a, &fresh), &decide(&b, &fresh));
         assert!(difference < 1e-4, "{scaling:?}: {difference}");
     }

@@ -291,7 +291,7 @@ impl File<'_> {
             let levels = levels as usize;
             let values =
                 Matrix::new(levels + 1, width, values.by_ref().take((levels + 1) * width).collect())?;
-            Ok(TargetEncoding { levels: hashes.by_ref().take(levels).collect(), values, width })
+            Ok(TargetEncoding { levels: hashes.by_ref().take(levels).collect(), values, width, counted: 0 })
         });
         each.collect()
     }
