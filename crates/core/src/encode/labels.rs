@@ -64,7 +64,8 @@ impl Labels {
     /// From name to class. Numbers are the same class however they are written (`1`, `1.0`, `+1`), and so are `true` and `True`.
     pub fn index(&self) -> LabelIndex {
         let named = self.texts.iter().enumerate();
-        let classes = named.map(|(class, text)| (canonical(self.kind, text).into_owned(), class)).collect();
+        let classes =
+            named.map(|(class, text)| (canonical(self.kind, text.trim()).into_owned(), class)).collect();
         LabelIndex { classes, labels: self.clone() }
     }
 }
