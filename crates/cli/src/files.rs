@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use bochner::encode::{ColumnScaling, Remark, Task};
+use bochner::encode::{Remark, Task};
 use bochner::table::{ColumnKind, TableSource};
 use bochner::{Auto, Engine, Error, Model};
 use bochner_io::{Files, Options};
@@ -51,7 +51,7 @@ impl FileFit {
     pub fn fit(self, engine: &Engine) -> Result<Model, Stopped> {
         let started = Instant::now();
         let fit = || Job::of_files(self)?.fit(engine, started, || Ok(()));
-        fit().map(|(model, _)| model).map_err(Stopped::from)
+        fit().map(|learnt| learnt.model).map_err(Stopped::from)
     }
 }
 
@@ -84,7 +84,6 @@ impl Job {
             data,
             options,
             roles,
-            scaling: ColumnScaling::default(),
             recipe: Recipe { auto, task, declared: Vec::new() },
             max_memory: None,
             run: RunArgs { threads: 0, quiet: true },
