@@ -9,7 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use bochner::encode::{Columns, Decided, Declared, Inputs, Remark, TableProfile, TableRows, Task};
+use bochner::encode::{
+    ColumnScaling, Columns, Decided, Declared, Inputs, Remark, TableProfile, TableRows, Task,
+};
 use bochner::json::Json;
 use bochner::plan::RidgeShape;
 use bochner::sweep::BLOCK;
@@ -150,6 +152,11 @@ impl Job {
         let wanted = Wanted { roles: &self.roles, texts: &texts, kernel: self.recipe.kernel() };
         let opened = data::open_to_learn(&self.data, &mut options, wanted);
         let (data::Opened { mut tables, remarks, identifiers }, target) = opened.map_err(data::hinted)?;
+        if data::is_sparse(tables.columns()) && self.recipe.auto.scaling != ColumnScaling::Standard {
+            let text =
+                "only columns of numbers can be scaled by ranks or squashed, and these rows are sparse";
+            return Err(Failure::Usage(text.to_owned()).hint("leave --scaling out"));
+        }
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;
         let mut profile = TableProfile::of(&tables).with_target(at).with_scaling(self.recipe.auto.scaling);

@@ -571,6 +571,17 @@ fn a_plan_has_the_scaling() {
 }
 
 #[test]
+fn sparse_rows_have_no_other_scaling() {
+    let bench = Bench::new();
+    let rows: String = (0..40).map(|i| format!("{} 1:{} 3:{}\n", i % 2, i % 7, i % 5)).collect();
+    bench.file("t.libsvm", rows);
+    let words = format!("fit @t.libsvm -o @m.bochner {QUICK} -q");
+    bench.ok(&words);
+    let said = bench.fails(2, &format!("{words} --scaling robust"));
+    assert!(said.contains("these rows are sparse"), "{said}");
+}
+
+#[test]
 fn ids_are_copied_as_they_are_written() {
     let bench = Bench::new();
     let mut rows = plane(60);

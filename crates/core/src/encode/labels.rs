@@ -345,6 +345,8 @@ mod tests {
         assert_eq!(labels(&["1.0", "0.0"]).texts(), ["0.0", "1.0"]);
         assert_eq!(labels(&["True", "False"]).texts(), ["False", "True"]);
         assert_eq!(labels(&["none", "-", "+"]).texts(), ["+", "-", "none"]);
+        let stored = Labels::new(LabelKind::Text, vec![" a".to_owned(), "b".to_owned()]);
+        assert_eq!(stored.index().class("a ", 0).unwrap(), 0);
     }
 
     #[test]

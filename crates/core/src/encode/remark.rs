@@ -239,8 +239,8 @@ impl fmt::Display for Remark {
                 write!(f, "classes are written in several ways, and are called {classes} from here on")
             }
             Remark::ManyClasses { target, classes, rows } => {
-                let (name, rows) = (shortened(target, 40), counted(*rows, "row", "rows"));
-                write!(f, "\"{name}\" has {classes} classes in {rows}: is it the right column?")
+                let (name, rows) = (target_name(target), counted(*rows, "row", "rows"));
+                write!(f, "{name} has {classes} classes in {rows}: is it the right column?")
             }
             Remark::Constant { columns } => {
                 named(f, columns, "does not vary and is left out", "do not vary and are left out")
@@ -270,10 +270,10 @@ impl fmt::Display for Remark {
                 named(f, columns, &format!("has {what}"), &format!("have {what}"))
             }
             Remark::Leak { column, target, share } => {
-                let (name, target) = (shortened(column, 40), shortened(target, 40));
+                let (name, target) = (shortened(column, 40), target_name(target));
                 // Never 100 % where something is left.
                 let share = (1000.0 * share).floor() / 10.0;
-                write!(f, "column \"{name}\" alone predicts {share} % of \"{target}\"")
+                write!(f, "column \"{name}\" alone predicts {share} % of {target}")
             }
             Remark::Copy { column, of } => {
                 write!(f, "\"{}\" holds the same as \"{}\"", shortened(column, 40), shortened(of, 40))
@@ -307,6 +307,11 @@ fn kind_name(kind: ColumnKind) -> &'static str {
         ColumnKind::Text => "a text",
         ColumnKind::Sparse { .. } => "sparse",
     }
+}
+
+/// In quotes; a target may have no name.
+fn target_name(name: &str) -> String {
+    if name.is_empty() { "the target".to_owned() } else { format!("\"{}\"", shortened(name, 40)) }
 }
 
 /// `column a does …`, `columns a, b do …`
@@ -366,6 +371,10 @@ mod tests {
             (
                 Remark::NoTarget { target: String::new(), rows: 2000 },
                 "2,000 rows have no target and are left out".to_owned(),
+            ),
+            (
+                Remark::Leak { column: "a".to_owned(), target: String::new(), share: 0.9999 },
+                "column \"a\" alone predicts 99.9 % of the target".to_owned(),
             ),
             (
                 Remark::Constant { columns: names(&["a"]) },
