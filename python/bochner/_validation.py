@@ -47,8 +47,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, rows: dict[str, Any] = RO
         return read_for(model, X, threads_of(estimator.n_jobs))
     given = X
     X = validated(estimator, X, rows, reset=False)
-    if model.reads_tables or (hasattr(model, "decide") and not sp.issparse(X) and _has_missing(X)):
+    if model.reads_tables:
         return _table_of(estimator, given, X.toarray() if sp.issparse(X) else X)
+    if hasattr(model, "decide") and not sp.issparse(X) and _has_missing(X):
+        return _table_of(estimator, None, X)  # which takes the mean of the column
     return X
 
 

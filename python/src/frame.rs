@@ -556,6 +556,7 @@ fn block_of<T: Scalar>(rows: &Rows<'_, T>, start: usize) -> Table {
 
 /// What should be known before anything is learnt from a frame of numbers alone.
 pub(crate) fn remarks_of_array(
+    engine: &Engine,
     rows: &AnyRows<'_>,
     names: &[String],
     beside: Beside<'_>,
@@ -568,6 +569,7 @@ pub(crate) fn remarks_of_array(
             AnyRows::F64(rows) => block_of(rows, start),
         };
         beside.absorb(table, &mut profile);
+        engine.tell(&Event::Progress { phase: "columns", rows: profile.rows(), fraction: None })?;
     }
     let inputs = Inputs { columns: Columns::numbers(names), kernel: None, constant: Vec::new() };
     Ok(beside.remarks(&inputs, &profile).iter().map(remark::of_frame).collect())

@@ -796,7 +796,8 @@ impl<'a> Learnt<'a> {
         let frame = match (rows.lent()?, names) {
             (Lent::Frame(frame), _) => frame,
             (Lent::Rows(rows), Some(names)) if beside.targets.is_some() => {
-                let remarks = py.detach(|| remarks_of_array(&rows, &names, beside)).map_err(to_python)?;
+                let job = Job::new(1, 0);
+                let remarks = job.run(py, |engine| remarks_of_array(engine, &rows, &names, beside))?;
                 return Ok(Learnt::Array { rows, names: Some(names), remarks });
             }
             (Lent::Rows(rows), names) => return Ok(Learnt::Array { rows, names, remarks: Vec::new() }),

@@ -445,18 +445,20 @@ pub(crate) fn quoted(name: &str) -> String {
 
 /// An error about a target, with the place in the file where the format has places.
 pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target: &str) -> Failure {
-    let (column, hint) = match &error {
+    let wrong = match &error {
         Error::TargetText { expected: "a number", .. } => {
-            (target, "fill in or remove that row, or say --task classification if these are classes")
+            Some((target, "fill in or remove that row, or say --task classification if these are classes"))
         }
-        Error::WeightCell { column, .. } => (column.as_str(), "fill in or remove that row"),
-        _ => ("", ""),
+        Error::WeightCell { column, .. } => Some((column.as_str(), "fill in or remove that row")),
+        _ => None,
     };
-    if let Some(found) = first_that_is_no_number(path, options, column) {
+    if let Some((column, hint)) = wrong
+        && let Some(found) = first_that_is_no_number(path, options, column)
+    {
         return Failure::from(found).hint(hint);
     }
     let hint = match error {
-        Error::WeightCell { .. } => hint.to_owned(),
+        Error::WeightCell { .. } => "fill in or remove that row".to_owned(),
         Error::OneClass { .. } => "there is nothing to tell apart; is --target the right column?".to_owned(),
         Error::NoTargets { .. } => "is --target the right column?".to_owned(),
         Error::TargetText { .. } => format!("that is column {}; fill in or remove that row", quoted(target)),
