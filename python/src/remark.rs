@@ -7,7 +7,9 @@ pub(crate) fn of_frame(remark: &Remark) -> String {
     match remark {
         Remark::Identifier { .. } => format!("{remark} (make it a category to learn from it)"),
         Remark::CountsRows { .. } => format!("{remark}: drop it unless the order means something"),
-        Remark::Outliers { .. } => format!("{remark}: a logarithm, ranks or scaling=\"robust\" may serve better"),
+        Remark::Outliers { .. } => {
+            format!("{remark}: a logarithm, ranks or scaling=\"robust\" may serve better")
+        }
         Remark::Leak { .. } => format!("{remark}: drop it if it is not known before the target is"),
         Remark::ManyClasses { .. } => format!("{remark} (KernelRegressor predicts a number)"),
         _ => remark.to_string(),
