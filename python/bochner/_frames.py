@@ -51,9 +51,10 @@ def _is_number(dtype: Any) -> bool:
     return bool(hasattr(dtype, "is_integer") and (dtype.is_integer() or dtype.is_float()))
 
 
-def read_to_fit(X: Any, kernel: Any, threads: int) -> Frame:
-    """The columns of a frame as what they are found to be, but for texts that the kernel compares."""
-    return _some(Frame.from_stream(_stream(X), texts=texts_of(str(kernel)), threads=threads, most=HELD_BYTES))
+def read_to_fit(X: Any, kernel: Any, threads: int, group: str | None = None) -> Frame:
+    """The columns of a frame as what they are found to be, but for texts that the kernel compares, and a column of groups."""
+    texts = [*texts_of(str(kernel)), *([] if group is None else [group])]
+    return _some(Frame.from_stream(_stream(X), texts=texts, threads=threads, most=HELD_BYTES))
 
 
 def read_for(model: Any, X: Any, threads: int) -> Frame:
@@ -63,7 +64,7 @@ def read_for(model: Any, X: Any, threads: int) -> Frame:
         missing = [name for name in wanted if name not in X.columns]
         if not missing:
             values = X[wanted].to_numpy(dtype=np.float64, na_value=np.nan)
-            return _some(Frame.from_array(np.ascontiguousarray(values), wanted, is_frame=True))
+            return _some(Frame.from_array(np.ascontiguousarray(values), wanted, is_frame=True, threads=threads))
     return _some(model.frame(_stream(X), threads, HELD_BYTES))
 
 
@@ -77,9 +78,9 @@ def _stream(X: Any) -> Any:
     """What hands over the columns: without pandas' index, which is none of them."""
     if not _is_pandas(X):
         return X
-    X = X.reset_index(drop=True)
     if not _has_pyarrow():
         raise ImportError("pandas needs pyarrow to hand over columns that are not numbers: install pyarrow")
+    X = _of_one_type(X.reset_index(drop=True))
     if hasattr(X, "__arrow_c_stream__"):
         return X
     import pyarrow
@@ -87,10 +88,34 @@ def _stream(X: Any) -> Any:
     return pyarrow.Table.from_pandas(X, preserve_index=False)
 
 
+def _of_one_type(X: Any) -> Any:
+    """A frame of pandas whose columns of objects have one type each: cells of several, such as 1 and "a", become texts."""
+    import pyarrow
+
+    for j, dtype in enumerate(X.dtypes):
+        if dtype != object:
+            continue
+        column = X.iloc[:, j]
+        try:
+            pyarrow.array(column, from_pandas=True)
+        except pyarrow.ArrowException:
+            if column.dropna().map(np.isscalar).all():
+                X.isetitem(j, column.map(str, na_action="ignore"))
+    return X
+
+
 def _has_pyarrow() -> bool:
     from importlib.util import find_spec
 
     return find_spec("pyarrow") is not None
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of a frame's columns; None for rows without, or with other things than texts for names."""
+    found = getattr(X, "column_names", None)  # of pyarrow
+    found = getattr(X, "columns", None) if found is None else found
+    names = None if found is None else list(found)
+    return names if names is not None and all(isinstance(name, str) for name in names) else None
 
 
 def column_names(X: Any, frame: Frame) -> np.ndarray | None:

@@ -81,12 +81,12 @@ class SavedModel(BaseEstimator):
             del self.feature_names_in_
         return self
 
-    def _weights(self, sample_weight, rows) -> np.ndarray | None:
-        """Weights as the library takes them."""
-        if sample_weight is None:
+    def _weights(self, sample_weight, rows, present=None) -> np.ndarray | None:
+        """Weights as the library takes them: none of rows that are not present."""
+        if sample_weight is None and present is None:
             return None
         checked = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        return np.ascontiguousarray(checked)
+        return np.ascontiguousarray(checked if present is None else np.where(present, checked, 0.0))
 
     @classmethod
     def _words_of(cls, model: Model) -> dict[str, Any]:
@@ -102,6 +102,11 @@ def _paths(path: Any) -> list[str]:
     """One path or several."""
     several = [path] if isinstance(path, (str, os.PathLike)) else path
     return [os.fspath(one) for one in several]
+
+
+def _reading(header: Any, encoding: Any, delimiter: Any, strict: Any) -> dict[str, Any]:
+    """How files are read, as the library takes it."""
+    return {"header": header, "encoding": encoding, "delimiter": delimiter, "strict": bool(strict)}
 
 
 #: What is said of a learnt metric.
@@ -120,6 +125,7 @@ class KernelLearner(SavedModel):
         "regularization": [StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
         "folds": [Interval(Integral, 2, 64, closed="both")],
         "standardize": ["boolean"],
+        "scaling": [StrOptions({"standard", "quantile", "robust"})],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "solver": [StrOptions({"auto", "gram", "cg"})],
@@ -140,6 +146,7 @@ class KernelLearner(SavedModel):
             "regularization": "cv" if model.folds > 1 else model.regularization,
             "folds": model.folds if model.folds > 1 else 5,
             "standardize": model.standardized,
+            "scaling": model.scaling,
             "metric": model.metric,
             "held_out": model.held_out_share,
             "random_state": model.seed if model.seed < 2**32 else None,  # larger ones are not scikit-learn's
@@ -186,6 +193,8 @@ class KernelLearner(SavedModel):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as the library takes them."""
+        if self.scaling != "standard" and not self.standardize:
+            raise ValueError(f"expected scaling='standard' beside standardize=False, found {self.scaling!r}: columns are then taken as they are")
         method = _METHODS[self.method]
         return {
             "kernel": kernel_text(self.kernel, gamma=self.gamma, sigma=self.sigma, scale=self.scale),
@@ -196,6 +205,7 @@ class KernelLearner(SavedModel):
             "regularization": None if self.regularization == "cv" else float(self.regularization),
             "folds": int(self.folds),
             "standardize": bool(self.standardize),
+            "scaling": self.scaling,
             # The usual one goes without saying, as on the command line.
             "tolerance": None if self.tol == 1e-4 else float(self.tol),
             "budget": None if self.budget is None else float(self.budget),
@@ -206,7 +216,7 @@ class KernelLearner(SavedModel):
             "calibrate": bool(getattr(self, "probability", False)),
         }
 
-    def _learn(self, rows, targets, sample_weight, labels, target) -> Model:
+    def _learn(self, rows, targets, sample_weight, labels, target, group=None) -> Model:
         """A model of validated rows and targets (one column for each output)."""
         sample_weight = self._weights(sample_weight, rows)
         names = getattr(self, "feature_names_in_", None)
@@ -219,12 +229,15 @@ class KernelLearner(SavedModel):
             start=getattr(self, "_model", None) if self.warm_start else None,
             columns=None if names is None else list(names),
             target=target if isinstance(target, str) else "",
+            group=group,
             threads=threads_of(self.n_jobs),
             verbose=min(int(self.verbose), 2),
         )
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_file(self, path, target, *, ignore=(), kinds=None, weight=None, group=None):
+    def fit_file(
+        self, path, target, *, ignore=(), kinds=None, weight=None, group=None, header=None, encoding=None, delimiter=None, strict=False
+    ):
         """Fit to files, in constant memory.
 
         The model is the one that ``bochner fit`` makes of the same files and settings, bit for bit. Rows without a target are left out, with a warning.
@@ -243,6 +256,14 @@ class KernelLearner(SavedModel):
             A column that says how much each row counts.
         group : str, default=None
             A column whose equal cells mark rows that belong together: they are never on both sides of a validation.
+        header : bool, default=None
+            Whether a CSV file starts with the names of its columns; otherwise they are ``c1``, ``c2``, … None: unless its first line holds numbers.
+        encoding : str, default=None
+            The encoding of texts, such as ``"latin1"``; None: UTF-8, or UTF-16 where the first bytes say so.
+        delimiter : str, default=None
+            What separates the fields of a CSV file: one character, or ``"tab"``; None: found in the first lines.
+        strict : bool, default=False
+            Whether a cell that is not what its column holds is an error; otherwise it is missing, with a warning.
 
         Returns
         -------
@@ -251,6 +272,8 @@ class KernelLearner(SavedModel):
         """
         if getattr(self, "class_weight", None) is not None:
             raise ValueError("class_weight is for fit: give files a column of weights, and its name as weight")
+        if self.warm_start:
+            raise ValueError("warm_start is for fit: a fit to files starts from nothing")
         model = Model.fit_files(
             _paths(path),
             target,
@@ -260,18 +283,21 @@ class KernelLearner(SavedModel):
             kinds=list((kinds or {}).items()),
             weight=weight,
             group=group,
+            reading=_reading(header, encoding, delimiter, strict),
             threads=threads_of(self.n_jobs),
             verbose=min(int(self.verbose), 2),
         )
         return self._named_by(model)._adopt(model)
 
-    def predict_file(self, path):
+    def predict_file(self, path, *, header=None, encoding=None, delimiter=None, strict=False):
         """Predict the rows of files, which are read block by block.
 
         Parameters
         ----------
         path : str, path-like or list of them
             Files, folders and patterns, as :meth:`fit_file` takes them. Columns are found by their names, others are not looked at.
+        header, encoding, delimiter, strict
+            How they are read, as :meth:`fit_file` has it.
 
         Returns
         -------
@@ -279,7 +305,8 @@ class KernelLearner(SavedModel):
             What :meth:`predict` gives for these rows.
         """
         check_is_fitted(self)
-        return self.predict(self._model.files(_paths(path), threads_of(self.n_jobs)))
+        reading = _reading(header, encoding, delimiter, strict)
+        return self.predict(self._model.files(_paths(path), reading, threads_of(self.n_jobs)))
 
     def _adopt(self, model: Model):
         """Show what the model holds in scikit-learn's words."""

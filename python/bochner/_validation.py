@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_y, check_consistent_length, validate_data
 
 from ._core import Frame
-from ._frames import column_names, is_frame, is_table, read_for, read_to_fit
+from ._frames import column_names, is_frame, is_table, names_of, read_for, read_to_fit
 from ._targets import present_targets
 
 #: Domains of the parameters that all estimators share, beside those of the kernel.
@@ -39,43 +39,51 @@ ROWS: dict[str, Any] = {
 def check_rows(estimator: Any, X: Any, *, reset: bool, rows: dict[str, Any] = ROWS) -> Any:
     """Rows alone: an array in C order or a CSR matrix, of float32 or float64; a :class:`Frame` where columns are more than numbers or cells are missing."""
     if reset:
-        if is_table(X):
-            return _read(estimator, X)
-        return _with_gaps(estimator, X, validated(estimator, X, rows, reset=True))
+        return _rows_to_fit(estimator, X, rows)
     if isinstance(X, Frame):
         return X
     model = estimator._model if hasattr(estimator, "_model") else estimator._map
-    if is_table(X) or (is_frame(X) and model.reads_tables and hasattr(estimator, "feature_names_in_")):
+    if is_table(X) or (is_frame(X) and _are_found_by_name(estimator, model, X)):
         return read_for(model, X, threads_of(estimator.n_jobs))
     given = X
     X = validated(estimator, X, rows, reset=False)
     if model.reads_tables:
-        X = X.toarray() if sp.issparse(X) else X
-        return Frame.from_array(X, _names(estimator), is_frame=is_frame(given))
-    return _filled(model, X)
+        return _table_of(estimator, given, X.toarray() if sp.issparse(X) else X)
+    if hasattr(model, "decide") and not sp.issparse(X) and _has_missing(X):
+        return _table_of(estimator, None, X)  # which takes the mean of the column
+    return X
 
 
-def check_rows_and_targets(estimator: Any, X: Any, y: Any, *, rows: dict[str, Any] = ROWS, **targets: Any) -> tuple[Any, Any]:
-    """Rows to fit to, and as many targets."""
-    if is_table(X):
-        table = _read(estimator, X)
-        y = _check_y(y, estimator=estimator, **targets)
-        check_consistent_length(table, y)
-        return table, y
-    given = X
-    X, y = validated(estimator, X, rows, y=y, **targets)
-    return _with_gaps(estimator, given, X), y
-
-
-def check_frame_and_targets(estimator: Any, X: Any, y: Any, **targets: Any) -> tuple[Any, Any, np.ndarray | None]:
-    """As :func:`check_rows_and_targets`, but that frames are tables, whose rows may lack a target: which have one, or None where all have."""
-    if not is_table(X):
-        return (*check_rows_and_targets(estimator, X, y, **targets), None)
-    rows = _read(estimator, X)
+def check_rows_and_targets(
+    estimator: Any, X: Any, y: Any, *, rows: dict[str, Any] = ROWS, group: str | None = None, **targets: Any
+) -> tuple[Any, Any, np.ndarray | None]:
+    """Rows to fit to, and their targets. Rows of a frame may lack one: which have one, or None where all have."""
+    if not is_frame(X):
+        if group is not None:
+            raise ValueError(f"expected a data frame with the column of groups, {group!r}, found {type(X)}")
+        given = X
+        X, y = validated(estimator, X, rows, y=y, **targets)
+        return _with_gaps(estimator, given, X), y, None
+    X = _rows_to_fit(estimator, X, rows, group)
     y, present = present_targets(y)
     y = _check_y(y, estimator=estimator, **targets)
-    check_consistent_length(rows, y if present is None else present)
-    return rows, y, present
+    check_consistent_length(X, y if present is None else present)
+    return X, y, present
+
+
+def _rows_to_fit(estimator: Any, X: Any, rows: dict[str, Any], group: str | None = None) -> Any:
+    if is_table(X) or group is not None:
+        return _read(estimator, X, group)
+    return _with_gaps(estimator, X, validated(estimator, X, rows, reset=True))
+
+
+def _are_found_by_name(estimator: Any, model: Any, X: Any) -> bool:
+    """Whether the columns of a frame of numbers are, wherever they stand: those of a table, and of a model whose file has names of which the
+    estimator knows nothing, as x0 and x1 may be those of an array."""
+    if hasattr(estimator, "feature_names_in_"):
+        return model.reads_tables
+    names = getattr(model, "columns", None)
+    return names is not None and set(names) <= set(names_of(X) or ())
 
 
 def validated(estimator: Any, X: Any, rows: dict[str, Any], **words: Any) -> Any:
@@ -89,9 +97,9 @@ def validated(estimator: Any, X: Any, rows: dict[str, Any], **words: Any) -> Any
     return (as_rows(found[0]), found[1]) if isinstance(found, tuple) else as_rows(found)
 
 
-def _read(estimator: Any, X: Any) -> Frame:
+def _read(estimator: Any, X: Any, group: str | None = None) -> Frame:
     """A table to fit to; the estimator notes its columns."""
-    frame = read_to_fit(X, getattr(estimator, "kernel", ""), threads_of(estimator.n_jobs))
+    frame = read_to_fit(X, getattr(estimator, "kernel", ""), threads_of(estimator.n_jobs), group)
     names = column_names(X, frame)
     estimator.n_features_in_ = len(frame.names)
     if names is not None:
@@ -102,24 +110,20 @@ def _read(estimator: Any, X: Any) -> Frame:
 
 
 def _with_gaps(estimator: Any, given: Any, X: Any) -> Any:
-    """Rows to fit to, as a table where cells are missing."""
-    if sp.issparse(X) or not (_has_missing(X) or (is_frame(given) and np.isinf(X).any())):
+    """Rows to fit to, as a table where cells are missing, or numbers become others before they are scaled."""
+    scaling = getattr(estimator, "scaling", "standard")
+    if sp.issparse(X):
+        if scaling != "standard":
+            raise ValueError(f"expected dense rows for scaling={scaling!r}, found a sparse matrix")
         return X
-    return Frame.from_array(X, _names(estimator), is_frame=is_frame(given))
+    if scaling == "standard" and not _has_missing(X) and not (is_frame(given) and np.isinf(X).any()):
+        return X
+    return _table_of(estimator, given, X)
 
 
-def _filled(model: Any, X: Any) -> Any:
-    """Rows for a model that has seen no missing cells: they are taken as the mean of their column, where it is known."""
-    if sp.issparse(X) or not _has_missing(X):
-        return X
-    means = getattr(model, "means", None)
-    if means is None:
-        row, column = np.argwhere(np.isnan(X))[0]
-        raise ValueError(
-            f"row {row} has no number in column {column} (NaN), and none was missing in the fit: what stands for it is known "
-            "where rows are standardized, or where numbers were missing in the fit"
-        )
-    return np.where(np.isnan(X), np.asarray(means, dtype=X.dtype), X)
+def _table_of(estimator: Any, given: Any, X: Any) -> Frame:
+    """An array as a table."""
+    return Frame.from_array(X, _names(estimator), is_frame=is_frame(given), threads=threads_of(getattr(estimator, "n_jobs", None)))
 
 
 def _has_missing(X: np.ndarray) -> bool:
@@ -157,13 +161,6 @@ def as_rows(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def names_of(X: Any) -> list[str] | None:
-    """The names of a DataFrame's columns; None for rows without, or with other things than texts for names."""
-    columns = getattr(X, "columns", None)
-    names = None if columns is None else list(columns)
-    return names if names is not None and all(isinstance(name, str) for name in names) else None
 
 
 def threads_of(n_jobs: int | None) -> int:

@@ -15,6 +15,7 @@ from ._core import Model
 from ._kernel import GAMMA, KERNEL_CONSTRAINTS, SCALE, is_family, kernel_for_rows, refuse_texts
 from ._labels import classes_of
 from ._learner import SavedModel
+from ._targets import spread
 from ._validation import ROWS, SHARED_CONSTRAINTS, check_rows, check_rows_and_targets, keeping_the_last_fit, threads_of
 from .learners import Classifies
 
@@ -136,7 +137,8 @@ class KernelSVC(Classifies, SavedModel):
 
     def _learn(self, rows, codes, sample_weight, labels, target) -> Model:
         """A model of validated rows and codes of classes."""
-        sample_weight = self._weights(sample_weight, rows)
+        present = ~np.isnan(codes).any(axis=1)
+        sample_weight = self._weights(sample_weight, rows, None if present.all() else present)
         names = getattr(self, "feature_names_in_", None)
         return Model.fit_exact(
             rows,
@@ -332,7 +334,7 @@ class KernelRidge(RegressorMixin, SavedModel):
             numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
             NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+            Targets. Beside a data frame some may be missing: their rows are left out, with a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; None means all one.
 
@@ -344,14 +346,15 @@ class KernelRidge(RegressorMixin, SavedModel):
         refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            rows, y = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True, rows=_DOUBLE)
-            weights = self._weights(sample_weight, rows)
+            rows, y, present = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True, rows=_DOUBLE)
+            weights = self._weights(sample_weight, rows, present)
             total = float(len(y)) if weights is None else float(weights.sum())
+            targets = spread(y.reshape(len(y), -1), present)
             names = getattr(self, "feature_names_in_", None)
             widths = {"gamma": self.gamma, "sigma": self.sigma, "scale": self.scale}
             model = Model.fit_exact_ridge(
                 rows,
-                np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64),
+                np.ascontiguousarray(targets, dtype=np.float64),
                 weights,
                 kernel=kernel_for_rows(self.kernel, rows, **widths, weights=weights, digits=12),
                 # Without any weight there is nothing to learn from, which the library says.

@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from . import _core
-from ._validation import ROWS, as_rows, names_of, threads_of
+from ._frames import names_of
+from ._validation import ROWS, as_rows, threads_of
 
 
 class Kernel:

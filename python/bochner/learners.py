@@ -17,7 +17,7 @@ from ._kernel import refuse_texts
 from ._labels import as_labels, classes_of, labels_of
 from ._learner import KernelLearner
 from ._targets import spread
-from ._validation import check_frame_and_targets, check_rows, keeping_the_last_fit, threads_of
+from ._validation import check_rows, check_rows_and_targets, keeping_the_last_fit, threads_of
 
 
 class KernelRegressor(RegressorMixin, KernelLearner):
@@ -57,6 +57,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    scaling : {"standard", "quantile", "robust"}, default="standard"
+        What becomes of a column of numbers before that: nothing; its rank, as a quantile of a normal distribution, for skewed columns; or the distance from its
+        median in those of the quartiles, outliers squashed. Of dense rows.
     tol : float, default=1e-4
         What may be left to gain, as a part of the objective, where it is found in steps: under other losses than ridge.
     budget : float, default=None
@@ -129,7 +132,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):
     n_held_out_ : int or None
         Distinct rows that were held out of the fit.
     n_features_in_ : int
-        Columns of the rows; after :meth:`fit_file`, those that are looked at.
+        Columns of the rows; after :meth:`fit_file` and :meth:`load`, those that are looked at.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 
@@ -176,6 +179,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         regularization="cv",
         folds=5,
         standardize=True,
+        scaling="standard",
         tol=1e-4,
         budget=None,
         solver="auto",
@@ -197,6 +201,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         self.regularization = regularization
         self.folds = folds
         self.standardize = standardize
+        self.scaling = scaling
         self.tol = tol
         self.budget = budget
         self.solver = solver
@@ -209,7 +214,7 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, group=None):
         """Fit to rows and their targets.
 
         Parameters
@@ -222,6 +227,9 @@ class KernelRegressor(RegressorMixin, KernelLearner):
             Targets. Beside a data frame some may be missing: their rows are left out, with a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; None means all one.
+        group : str, default=None
+            A column of a data frame whose equal cells mark rows that belong together, such as those of a patient: it is not learnt from, and they are never on both sides of a
+            validation.
 
         Returns
         -------
@@ -231,8 +239,8 @@ class KernelRegressor(RegressorMixin, KernelLearner):
         refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            rows, y, present = check_frame_and_targets(self, X, y, multi_output=True, y_numeric=True)
-            model = self._learn(rows, spread(y.reshape(len(y), -1), present), sample_weight, None, name)
+            rows, y, present = check_rows_and_targets(self, X, y, multi_output=True, y_numeric=True, group=group)
+            model = self._learn(rows, spread(y.reshape(len(y), -1), present), sample_weight, None, name, group)
         return self._adopt(model, one_column=y.ndim == 1)
 
     def predict(self, X, return_std=False):
@@ -337,10 +345,14 @@ class Classifies(ClassifierMixin):
         self : object
             The fitted classifier.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight, **grouped):
+        """The same, and with ``group`` where rows belong together."""
         refuse_texts(self.kernel, X)
         name = getattr(y, "name", None)
         with keeping_the_last_fit(self):
-            rows, y, present = check_frame_and_targets(self, X, as_labels(y))
+            rows, y, present = check_rows_and_targets(self, X, as_labels(y), **grouped)
             check_classification_targets(y)
             classes, codes = np.unique(y, return_inverse=True)
             if len(classes) == 1:
@@ -348,7 +360,7 @@ class Classifies(ClassifierMixin):
             if getattr(self, "class_weight", None) is not None:
                 weight = spread(compute_sample_weight(self.class_weight, y), present, filling=0.0)
                 sample_weight = weight if sample_weight is None else weight * _check_sample_weight(sample_weight, rows)
-            model = self._learn(rows, spread(codes.reshape(-1, 1), present), sample_weight, labels_of(classes), name)
+            model = self._learn(rows, spread(codes.reshape(-1, 1), present), sample_weight, labels_of(classes), name, **grouped)
         return self._adopt(model, classes)
 
     def predict(self, X):
@@ -417,6 +429,9 @@ class KernelClassifier(Classifies, KernelLearner):
         Folds of the cross-validation of λ, from 2 to 64. A row's fold depends on its content.
     standardize : bool, default=True
         Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
+    scaling : {"standard", "quantile", "robust"}, default="standard"
+        What becomes of a column of numbers before that: nothing; its rank, as a quantile of a normal distribution, for skewed columns; or the distance from its
+        median in those of the quartiles, outliers squashed. Of dense rows.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of rows, by class; ``"balanced"`` is n / (classes × rows of the class), as everywhere in scikit-learn.
     tol : float, default=1e-4
@@ -496,7 +511,7 @@ class KernelClassifier(Classifies, KernelLearner):
     n_held_out_ : int or None
         Distinct rows that were held out of the fit.
     n_features_in_ : int
-        Columns of the rows; after :meth:`fit_file`, those that are looked at.
+        Columns of the rows; after :meth:`fit_file` and :meth:`load`, those that are looked at.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 
@@ -546,6 +561,7 @@ class KernelClassifier(Classifies, KernelLearner):
         regularization="cv",
         folds=5,
         standardize=True,
+        scaling="standard",
         class_weight=None,
         tol=1e-4,
         budget=None,
@@ -568,6 +584,7 @@ class KernelClassifier(Classifies, KernelLearner):
         self.regularization = regularization
         self.folds = folds
         self.standardize = standardize
+        self.scaling = scaling
         self.class_weight = class_weight
         self.tol = tol
         self.budget = budget
@@ -579,6 +596,32 @@ class KernelClassifier(Classifies, KernelLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None, *, group=None):
+        """Fit to rows and their classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame is whatever has ``__arrow_c_stream__``: of pandas, Polars, pyarrow, or a reader that gives its rows once. Its columns may be
+            numbers, booleans, categories, dates and times, or texts, which are hashed; strings are what they are found to be. Any cell may be missing, as
+            NaN in an array. Long streams are kept in an unnamed temporary file, so that memory stays constant.
+        y : array-like of shape (n_samples,)
+            Classes: integers, booleans, numbers or strings, which come back as they are. Beside a data frame some may be missing: their rows are left
+            out, with a warning.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; None means all one.
+        group : str, default=None
+            A column of a data frame whose equal cells mark rows that belong together, such as those of a patient: it is not learnt from, and they are never on both sides of a
+            validation.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        return self._fit(X, y, sample_weight, group=group)
 
     def decision_function(self, X):
         """Score classes.

@@ -17,6 +17,9 @@ pub(crate) fn to_python_as(error: Error, message: String) -> PyErr {
         | Error::Length { .. }
         | Error::NotFinite { .. }
         | Error::NegativeWeight { .. }
+        | Error::WeightCell { .. }
+        | Error::NoTargets { .. }
+        | Error::ColumnKind { .. }
         | Error::Overflow { .. }
         | Error::NoRows
         | Error::NoLandmark { .. }

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use bochner::encode::{
-    Columns, Encoding, Form, Input, Inputs, Metric, NumberEncoding, Precision, TableRows, Task,
+    Columns, Curve, Encoding, Form, Input, Inputs, Metric, NumberEncoding, Precision, TableRows, Task,
 };
 use bochner::json::Json;
 use bochner::model::{Calibration, Decision, Outcome};
 use bochner::plan::Machine;
 use bochner::solve::Stop;
-use bochner::table::ColumnKind;
 use bochner::{
     AnyRows, Arrays, Auto, Certificate, Csr, Engine, Event, ExactRidge, ExactSvm, Head, Kernel, KernelChoice,
     LabelKind, Labels, Lambda, Matrix, Method, Model as Inner, OwnedRows, Rows, Scalar, Shape, Source,
@@ -22,12 +21,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::{to_python, to_python_as};
-use crate::frame::{Beside, Frame, Given, Lent};
+use crate::frame::{Beside, Frame, Given, Lent, remarks_of_array};
 use crate::job::Job;
 use crate::kernel::kernel_of;
 use crate::map::csr_parts;
 use crate::rows::{array, view};
-use crate::settings::Settings;
+use crate::settings::{Reading, Settings};
 
 /// Objective, bound or none, steps, why no more, σ or none.
 type Minimised = (f64, Option<f64>, usize, &'static str, Option<f64>);
@@ -52,7 +51,7 @@ impl Model {
     /// `labels` makes it a classification, `targets` then being positions in them, NaN for none; `start` is a model to go on from.
     #[staticmethod]
     #[pyo3(signature = (
-        rows, targets, weights, labels, *, settings, start=None, columns=None, target="", threads=0, verbose=0
+        rows, targets, weights, labels, *, settings, start=None, columns=None, target="", group=None, threads=0, verbose=0
     ))]
     fn fit(
         py: Python<'_>,
@@ -64,6 +63,7 @@ impl Model {
         start: Option<PyRef<'_, Model>>,
         columns: Option<Vec<String>>,
         target: &str,
+        group: Option<&str>,
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
@@ -71,8 +71,11 @@ impl Model {
         let auto = settings.auto()?;
         let given = if let KernelChoice::Given(kernel) = &auto.kernel { Some(kernel) } else { None };
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: true };
-        let learnt = Learnt::of(py, &rows, columns, given, target, beside, auto.seed)?;
+        let labels = labels.map(labels_of).transpose()?;
+        let (targets, labels) = (Some(view(&targets)?), labels.as_ref());
+        let beside = Beside { weights, targets, labels, name: target, group, encodes: true };
+        let job = Job::new(threads, verbose);
+        let learnt = Learnt::of(py, &rows, columns, given, beside, &auto)?;
         let bound = match &learnt {
             Learnt::Array { names: None, .. } => auto.clone(),
             Learnt::Array { names: Some(names), .. } => auto.bind(names).map_err(to_python)?,
@@ -82,8 +85,7 @@ impl Model {
                 ..auto.clone()
             },
         };
-        let job = Job::new(threads, verbose);
-        learn(py, learnt, beside, labels, target, job, |engine, rows| match rows {
+        learn(py, learnt, beside, job, |engine, rows| match rows {
             Placed::Array(source) => bound.fit_from(engine, source, start.as_ref()),
             Placed::Table(rows) => {
                 Ok(bound.fit_table_from(engine, rows, start.as_ref())?.planned_as(&auto.kernel))
@@ -94,7 +96,7 @@ impl Model {
     /// Fits to files, as the command line does; `kinds` say what columns hold.
     #[staticmethod]
     #[pyo3(signature = (
-        paths, target, *, settings, is_classification, ignore, kinds, weight, group, threads=0, verbose=0
+        paths, target, *, settings, is_classification, ignore, kinds, weight, group, reading, threads=0, verbose=0
     ))]
     fn fit_files(
         py: Python<'_>,
@@ -106,10 +108,11 @@ impl Model {
         kinds: Vec<(String, String)>,
         weight: Option<String>,
         group: Option<String>,
+        reading: Reading,
         threads: usize,
         verbose: u8,
     ) -> PyResult<Model> {
-        let kind = |(name, kind): (String, String)| Ok((name, column_kind(&kind)?));
+        let kind = |(name, kind): (String, String)| Ok((name, kind.parse().map_err(to_python)?));
         let fit = FileFit {
             paths,
             target,
@@ -117,6 +120,7 @@ impl Model {
             kinds: kinds.into_iter().map(kind).collect::<PyResult<_>>()?,
             weight,
             group,
+            reading: reading.into(),
             auto: Auto { precision: Some(Precision::default()), ..settings.auto()? },
             task: if is_classification { Task::Classification } else { Task::Regression },
             say: crate::remark::of_files,
@@ -126,9 +130,16 @@ impl Model {
     }
 
     /// Files as a model reads them: the columns that it was fitted to, wherever they stand.
-    fn files(&self, py: Python<'_>, paths: Vec<PathBuf>, threads: usize) -> PyResult<Frame> {
-        let opened = Job::new(threads, 0).run(py, |engine| Ok(open_for(engine, &self.inner, &paths)))?;
-        opened.map(Frame::of_files).map_err(stopped)
+    fn files(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        reading: Reading,
+        threads: usize,
+    ) -> PyResult<Frame> {
+        let opened = Job::new(threads, 0)
+            .run(py, |engine| Ok(open_for(engine, &self.inner, &paths, reading.into())))?;
+        opened.map(|tables| Frame::of_files(tables, threads)).map_err(stopped)
     }
 
     /// What a fit to rows of some shape will take on this machine, as JSON and as a table.
@@ -179,11 +190,13 @@ impl Model {
         verbose: u8,
     ) -> PyResult<Model> {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: false };
+        let labels = labels_of(labels)?;
+        let (targets, labels) = (Some(view(&targets)?), Some(&labels));
+        let beside = Beside { weights, targets, labels, name: target, ..Beside::default() };
         let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, beside, 0)?;
         let svm = ExactSvm { kernel, cost, tolerance, cache_bytes };
         let job = Job::new(threads, verbose);
-        learn(py, learnt, beside, Some(labels), target, job, |engine, rows| svm.fit(engine, rows.source()))
+        learn(py, learnt, beside, job, |engine, rows| svm.fit(engine, rows.source()))
     }
 
     /// Fits kernel ridge regression with the exact kernel; `regularization` is λ, or none for one by cross-validation.
@@ -206,12 +219,12 @@ impl Model {
         verbose: u8,
     ) -> PyResult<Model> {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let beside = Beside { weights, targets: Some(view(&targets)?), encodes: false };
+        let beside = Beside { weights, targets: Some(view(&targets)?), name: target, ..Beside::default() };
         let (kernel, learnt) = Learnt::with_kernel(py, &rows, columns, kernel, beside, 0)?;
         let lambda = regularization.map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value });
         let ridge = ExactRidge { kernel, lambda, intercept };
         let job = Job::new(threads, verbose);
-        learn(py, learnt, beside, None, target, job, |engine, rows| ridge.fit(engine, rows.source()))
+        learn(py, learnt, beside, job, |engine, rows| ridge.fit(engine, rows.source()))
     }
 
     /// "largest" or "votes"; none but for classes.
@@ -302,11 +315,20 @@ impl Model {
         reads_tables(self.inner.encoder().columns())
     }
 
-    /// What stands for a missing number in each column of arrays; none where rows are not centred.
+    /// How columns of numbers are scaled, where they are: "standard", "quantile" or "robust".
     #[getter]
-    fn means(&self) -> Option<Vec<f64>> {
-        let shift = self.inner.encoder().scaling()?.shift();
-        (shift.len() == self.inner.encoder().columns().count()).then(|| shift.to_vec())
+    fn scaling(&self) -> &'static str {
+        let curves =
+            self.inner.encoder().columns().inputs().iter().filter_map(|input| match &input.encoding {
+                Encoding::Number(number) => Some(&number.curve),
+                _ => None,
+            });
+        let name = |curve: &Curve| match curve {
+            Curve::None => None,
+            Curve::Quantile { .. } => Some("quantile"),
+            Curve::Robust { .. } => Some("robust"),
+        };
+        curves.filter_map(name).next().unwrap_or("standard")
     }
 
     /// Names of the encoded columns, but for those that a metric adds.
@@ -491,7 +513,9 @@ impl Model {
         let rows = rows.lent()?;
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
             Lent::Frame(frame) => {
-                frame.stacked(engine, |block, infos| self.inner.deviation_table(engine, block, infos))
+                let outputs = self.inner.intercept().len();
+                frame
+                    .stacked(engine, outputs, |block, infos| self.inner.deviation_table(engine, block, infos))
             }
             Lent::Rows(AnyRows::F32(rows)) => self.inner.deviation(engine, rows),
             Lent::Rows(AnyRows::F64(rows)) => self.inner.deviation(engine, rows),
@@ -511,14 +535,13 @@ impl Model {
         let found = Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
             Lent::Frame(frame) => {
                 // Of one pass: where they begin, and beside that where they end.
-                let ends = frame.stacked(engine, |block, infos| {
+                let outputs = self.inner.intercept().len();
+                let ends = frame.stacked(engine, 2 * outputs, |block, infos| {
                     let found = self.inner.intervals_table(engine, block, infos, coverage)?;
-                    let outputs = found.lower.columns();
                     Ok(Matrix::from_fn(found.lower.rows(), 2 * outputs, |i, o| {
                         if o < outputs { found.lower.row(i)[o] } else { found.upper.row(i)[o - outputs] }
                     }))
                 })?;
-                let outputs = ends.columns() / 2;
                 let part = |from: usize| Matrix::from_fn(ends.rows(), outputs, |i, o| ends.row(i)[from + o]);
                 Ok((part(0), part(outputs)))
             }
@@ -678,7 +701,8 @@ impl Model {
         let job = Job::for_rows(threads, Lent::Frame(frame).count());
         let encoded = job.run(py, |engine| {
             let (mut dense, mut sparse, mut count) = (Vec::new(), Csr::empty(width), 0);
-            frame.each_block(engine, self.inner.encoder().columns(), |rows, _| {
+            frame.each_table(engine, |block| {
+                let rows = self.inner.rows_of(engine, block, frame.tables().columns())?;
                 count += rows.view().count();
                 match self.inner.encode(engine, &rows.view())? {
                     OwnedRows::Dense(rows) => dense.extend_from_slice(rows.as_slice()),
@@ -700,7 +724,8 @@ impl Model {
         let rows = rows.lent()?;
         Job::for_rows(threads, rows.count()).run(py, |engine| match rows {
             Lent::Frame(frame) => {
-                frame.stacked(engine, |block, infos| self.inner.decide_table(engine, block, infos))
+                let outputs = self.inner.intercept().len();
+                frame.stacked(engine, outputs, |block, infos| self.inner.decide_table(engine, block, infos))
             }
             Lent::Rows(AnyRows::F32(rows)) => self.inner.decide(engine, rows),
             Lent::Rows(AnyRows::F64(rows)) => self.inner.decide(engine, rows),
@@ -753,8 +778,8 @@ pub(crate) fn reads_tables(columns: &Columns) -> bool {
 
 /// What is learnt from.
 pub(crate) enum Learnt<'a> {
-    /// An array, and the names of its columns, if they have any.
-    Array { rows: AnyRows<'a>, names: Option<Vec<String>> },
+    /// An array, the names of its columns, if they have any, and what should be said of them.
+    Array { rows: AnyRows<'a>, names: Option<Vec<String>>, remarks: Vec<String> },
     /// A table, what its columns become, and what should be said of them.
     Table { frame: &'a Frame, inputs: Inputs, remarks: Vec<String> },
 }
@@ -766,18 +791,24 @@ impl<'a> Learnt<'a> {
         rows: &'a Given<'_>,
         names: Option<Vec<String>>,
         kernel: Option<&Kernel>,
-        target: &str,
         beside: Beside<'_>,
-        seed: u64,
+        auto: &Auto,
     ) -> PyResult<Learnt<'a>> {
-        let frame = match rows.lent()? {
-            Lent::Frame(frame) => frame,
-            Lent::Rows(rows) => return Ok(Learnt::Array { rows, names }),
+        let frame = match (rows.lent()?, names) {
+            (Lent::Frame(frame), _) => frame,
+            (Lent::Rows(rows), Some(names)) if beside.targets.is_some() => {
+                let job = Job::new(1, 0);
+                let remarks = job.run(py, |engine| remarks_of_array(engine, &rows, &names, beside))?;
+                return Ok(Learnt::Array { rows, names: Some(names), remarks });
+            }
+            (Lent::Rows(rows), names) => return Ok(Learnt::Array { rows, names, remarks: Vec::new() }),
         };
-        Job::new(0, 0).run(py, |engine| {
-            let profile = frame.profile(engine, beside)?;
-            let inputs = frame.inputs(kernel, &profile, seed)?;
-            let remarks = frame.remarks(kernel, &inputs, &profile, target, beside);
+        Job::new(frame.threads(), 0).run(py, |engine| {
+            let (profile, target) = frame.profile(engine, beside)?;
+            let profile = profile.with_scaling(auto.scaling);
+            let left_out: Vec<&str> = target.as_deref().into_iter().chain(beside.group).collect();
+            let inputs = frame.inputs(kernel, &profile, &left_out, auto.seed)?;
+            let remarks = frame.remarks(kernel, &left_out, &inputs, &profile, beside);
             Ok(Learnt::Table { frame, inputs, remarks })
         })
     }
@@ -791,12 +822,13 @@ impl<'a> Learnt<'a> {
         beside: Beside<'_>,
         seed: u64,
     ) -> PyResult<(Kernel, Learnt<'a>)> {
+        let auto = Auto { seed, ..Auto::default() };
         if let Given::Rows(_) = rows {
             let kernel = kernel_of(kernel, names.as_deref())?;
-            return Ok((kernel, Learnt::of(py, rows, names, None, "", beside, seed)?));
+            return Ok((kernel, Learnt::of(py, rows, names, None, beside, &auto)?));
         }
         let kernel = kernel_of(kernel, None)?;
-        let learnt = Learnt::of(py, rows, names, Some(&kernel), "", beside, seed)?;
+        let learnt = Learnt::of(py, rows, names, Some(&kernel), beside, &auto)?;
         let placed = learnt.kernel().cloned().unwrap_or(kernel);
         Ok((placed, learnt))
     }
@@ -840,31 +872,39 @@ fn learn(
     py: Python<'_>,
     learnt: Learnt<'_>,
     beside: Beside<'_>,
-    labels: Option<(String, Vec<String>)>,
-    target: &str,
     job: Job,
     fit: impl FnOnce(&Engine, Placed<'_>) -> bochner::Result<Inner> + Send,
 ) -> PyResult<Model> {
-    let Beside { weights, targets: Some(targets), .. } = beside else {
+    let Beside { weights, targets: Some(targets), labels, name, group, .. } = beside else {
         return Err(PyValueError::new_err("expected targets"));
     };
     let meaning = match labels {
-        Some((kind, texts)) => Target::Classes { labels: Labels::new(label_kind(&kind)?, texts) },
+        Some(labels) => Target::Classes { labels: labels.clone() },
         None => Target::Numbers { outputs: targets.columns() },
     };
     let fitted = move |engine: &Engine| match learnt {
         Learnt::Table { frame, inputs, remarks } => {
             let (rows, columns) = table_rows(engine, frame, inputs, &remarks)?;
-            let rows = rows.beside(target, targets, weights, meaning)?;
+            let rows = rows.beside(name, targets, weights, meaning)?;
+            let rows = match group {
+                Some(group) => rows.grouped(group)?,
+                None => rows,
+            };
             let model = fit(engine, Placed::Table(&rows)).map_err(|error| columns.in_words(error))?;
             // A fit to a table has named its columns.
             let is_named = matches!(model.encoder().columns(), Columns::Named { .. });
-            if is_named { Ok(model) } else { model.with_names(columns, target) }
+            if is_named { Ok(model) } else { model.with_names(columns, name) }
         }
-        Learnt::Array { rows, names } => {
+        Learnt::Array { rows, names, remarks } => {
+            remarks.iter().try_for_each(|text| engine.tell(&Event::Warning { text }))?;
+            let whole = beside.whole();
+            let (targets, weights) = match &whole {
+                Some((targets, weights)) => (targets.view(), Some(weights.as_slice())),
+                None => (targets, weights),
+            };
             let model = fit(engine, Placed::Array(&Arrays::new(rows, targets, weights, meaning)?))?;
             match names {
-                Some(names) => model.with_names(Columns::numbers(names), target),
+                Some(names) => model.with_names(Columns::numbers(names), name),
                 None => Ok(model),
             }
         }
@@ -878,18 +918,8 @@ fn stopped(stopped: Stopped) -> PyErr {
     error.map_or_else(|| PyValueError::new_err(text.clone()), |error| to_python_as(error, text.clone()))
 }
 
-fn column_kind(name: &str) -> PyResult<ColumnKind> {
-    Ok(match name {
-        "number" => ColumnKind::Number,
-        "boolean" => ColumnKind::Boolean,
-        "category" => ColumnKind::Category,
-        "date" => ColumnKind::Date,
-        "text" => ColumnKind::Text,
-        other => {
-            let expected = "expected a kind of column: number, boolean, category, date or text";
-            return Err(PyValueError::new_err(format!("{expected}, found {other}")));
-        }
-    })
+fn labels_of((kind, texts): (String, Vec<String>)) -> PyResult<Labels> {
+    Ok(Labels::new(label_kind(&kind)?, texts))
 }
 
 fn label_kind(name: &str) -> PyResult<LabelKind> {

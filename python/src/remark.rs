@@ -7,7 +7,11 @@ pub(crate) fn of_frame(remark: &Remark) -> String {
     match remark {
         Remark::Identifier { .. } => format!("{remark} (make it a category to learn from it)"),
         Remark::CountsRows { .. } => format!("{remark}: drop it unless the order means something"),
-        Remark::Outliers { .. } => format!("{remark}: a logarithm or ranks may serve better"),
+        Remark::Outliers { .. } => {
+            format!("{remark}: a logarithm, ranks or scaling=\"robust\" may serve better")
+        }
+        Remark::Leak { .. } => format!("{remark}: drop it if it is not known before the target is"),
+        Remark::ManyClasses { .. } => format!("{remark} (KernelRegressor predicts a number)"),
         _ => remark.to_string(),
     }
 }
@@ -22,6 +26,10 @@ pub(crate) fn of_files(remark: &Remark) -> String {
         Remark::CountsRows { column } => {
             format!("{remark}: ignore=[{column:?}] unless the order means something")
         }
-        _ => remark.to_string(),
+        Remark::Leak { column, .. } => {
+            format!("{remark}: ignore=[{column:?}] if it is not known before the target is")
+        }
+        Remark::Unreadable { .. } => format!("{remark} (strict=True refuses them)"),
+        _ => of_frame(remark),
     }
 }

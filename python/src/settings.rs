@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     regularization: Option<f64>,
     folds: usize,
     standardize: bool,
+    scaling: String,
     tolerance: Option<f64>,
     budget: Option<f64>,
     solver: String,
@@ -26,6 +27,22 @@ pub(crate) struct Settings {
     deviation: bool,
     held_out: Option<f64>,
     calibrate: bool,
+}
+
+/// How files are read, where that is not to be found out of them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Reading {
+    header: Option<bool>,
+    encoding: Option<String>,
+    delimiter: Option<String>,
+    strict: bool,
+}
+
+impl From<Reading> for bochner_cli::Reading {
+    fn from(Reading { header, encoding, delimiter, strict }: Reading) -> Self {
+        bochner_cli::Reading { header, encoding, delimiter, strict }
+    }
 }
 
 impl Settings {
@@ -43,6 +60,7 @@ impl Settings {
                 .map_or(Lambda::CrossValidated { folds }, |value| Lambda::Given { value }),
             precision: None,
             standardise: self.standardize,
+            scaling: self.scaling.parse().map_err(to_python)?,
             tolerance: self.tolerance,
             budget: self.budget,
             uncertainty: Uncertainty {

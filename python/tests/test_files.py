@@ -170,7 +170,7 @@ def test_what_cannot_be_fitted_is_said_in_pythons_words(table, tmp_path):
     data = tmp_path / "data.csv"
     table.assign(key=[f"key {i}" for i in range(ROWS)]).to_csv(data, index=False)
     model = KernelRegressor(**FIXED)
-    with pytest.raises(ValueError, match='no column .*"prise".*|"prise"'):
+    with pytest.raises(ValueError, match='expected a column "prise", found'):
         model.fit_file(data, "prise")
     with pytest.raises(FileNotFoundError, match="nothing"):
         model.fit_file(tmp_path / "nothing.csv", "y")
@@ -180,6 +180,13 @@ def test_what_cannot_be_fitted_is_said_in_pythons_words(table, tmp_path):
         model.fit_file(data, "y", weight="weight", ignore="weight")
     with pytest.raises(ValueError, match="class_weight"):
         KernelClassifier(**FIXED, class_weight="balanced").fit_file(data, "colour")
+    with pytest.raises(ValueError, match="warm_start"):
+        KernelRegressor(**FIXED, warm_start=True).fit_file(data, "y")
+    with pytest.raises(ValueError, match="encoding: "):
+        model.fit_file(data, "y", encoding="nonsense")
+    with pytest.raises(ValueError, match='what "y" holds cannot be said: it is the target') as raised:
+        model.fit_file(data, "y", kinds={"y": "category"})
+    assert "--" not in str(raised.value)
     with pytest.raises(ValueError, match="n_components"):
         KernelRegressor(n_components=-1).fit_file(data, "y")
     assert not hasattr(model, "coef_")
@@ -240,3 +247,79 @@ def test_files_of_other_formats_make_that_model(writer, table, tmp_path):
     of_csv, of_other = (KernelRegressor(**FIXED).fit_file(tmp_path / name, "y", weight="weight") for name in ("data.csv", "data"))
     assert bytes_of(of_other) == bytes_of(of_csv)
     assert np.array_equal(of_other.predict_file(tmp_path / "data"), of_csv.predict_file(tmp_path / "data.csv"))
+
+
+def test_a_model_of_arrays_reads_files_with_missing_cells(waves, tmp_path):
+    X, y = waves
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    gaps = table.mask(np.random.default_rng(1).random(X.shape) < 0.1)
+    data, path = tmp_path / "new.csv", tmp_path / "m.bochner"
+    gaps.to_csv(data, index=False)
+    for model in (KernelRegressor(**FIXED).fit(table, y), KernelRegressor(**FIXED).fit(X, y)):
+        model.save(path)
+        rows = gaps if hasattr(model, "feature_names_in_") else gaps.to_numpy()
+        expected = model.predict(rows)
+        np.testing.assert_array_equal(model.predict_file(data), expected)
+        printed = command("predict", path, data).splitlines()[1:]
+        np.testing.assert_allclose(np.array(printed, dtype=float), expected, rtol=1e-12)
+        filled = gaps.fillna(table.mean())
+        np.testing.assert_allclose(model.predict(filled if rows is gaps else filled.to_numpy()), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_ids_of_a_model_without_names_stand_after_its_columns(waves, tmp_path):
+    X, y = waves
+    path = tmp_path / "m.bochner"
+    KernelRegressor(**FIXED).fit(X, y).save(path)
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    table.assign(key=np.arange(len(X))).to_csv(tmp_path / "last.csv", index=False)
+    table.insert(0, "key", np.arange(len(X)))
+    table.to_csv(tmp_path / "first.csv", index=False)
+    assert command("predict", path, tmp_path / "last.csv", "--id", "key").startswith("key,prediction\n0,")
+    words = [sys.executable, "-m", "bochner", "predict", path, tmp_path / "first.csv", "--id", "key"]
+    refused = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120)
+    assert refused.returncode == 2 and 'so "key" must stand after all 3 of them' in refused.stderr
+
+
+def test_how_files_are_read_may_be_said(table, tmp_path):
+    table = table[["size", "colour", "y"]]
+    expected = KernelRegressor(**FIXED).fit(table.drop(columns="y"), table["y"])
+    other = tmp_path / "latin.txt"
+    other.write_bytes(table.rename(columns={"colour": "fär be"}).to_csv(index=False, sep=" ").encode("latin1"))
+    model = KernelRegressor(**FIXED).fit_file(other, "y", encoding="latin1", delimiter=" ")
+    assert model.feature_names_in_.tolist() == ["size", "fär be"]
+    np.testing.assert_array_equal(model.predict_file(other, encoding="latin1", delimiter=" "), expected.predict(table))
+    bare = tmp_path / "bare.csv"
+    table.to_csv(bare, index=False, header=False)
+    model = KernelRegressor(**FIXED).fit_file(bare, "c3", header=False)
+    np.testing.assert_array_equal(model.predict_file(bare, header=False), expected.predict(table))
+    wrong = tmp_path / "wrong.csv"
+    table.assign(size=table["size"].astype(object).where(table.index != 2, "big")).to_csv(wrong, index=False)
+    with pytest.warns(UserWarning, match=r'column "size": 1 cell is not a number .*strict=True refuses'):
+        KernelRegressor(**FIXED).fit_file(wrong, "y")
+    for refused in (lambda: KernelRegressor(**FIXED).fit_file(wrong, "y", strict=True), lambda: expected.predict_file(wrong, strict=True)):
+        with pytest.raises(ValueError, match='wrong.csv:4:1: expected a number, found "big"') as raised:
+            refused()
+        assert "--" not in str(raised.value)
+
+
+@pytest.mark.parametrize("cls", [KernelRegressor, KernelClassifier])
+def test_a_file_of_no_rows_has_no_predictions(cls, table, tmp_path):
+    y = table["y"] if cls is KernelRegressor else pandas.Series(np.digitize(table["y"], [1, 3]))
+    model = cls(**FIXED, held_out=0.3).fit(table[["size", "colour"]], y)
+    (tmp_path / "empty.csv").write_text("size,colour\n")
+    assert model.predict_file(tmp_path / "empty.csv").shape == (0,)
+
+
+@pytest.mark.parametrize("writer", ["parquet", "feather"])
+def test_the_command_reads_other_formats(writer, table, tmp_path):
+    table.to_csv(tmp_path / "data.csv", index=False)
+    table["day"] = table["day"].astype("datetime64[ns]")
+    WRITERS[writer](pyarrow.Table.from_pandas(table, preserve_index=False), tmp_path / "data")
+    for name in ("data.csv", "data"):
+        command("fit", tmp_path / name, "--target", "y", "--weight", "weight", *OPTIONS, "-q", "-o", tmp_path / f"{name}.bochner")
+        command("transform", tmp_path / name, "--target", "y", "-q", "-o", tmp_path / f"{name}.features.csv")
+    assert (tmp_path / "data.bochner").read_bytes() == (tmp_path / "data.csv.bochner").read_bytes()
+    # Cells are missing in "size" and "colour".
+    assert (tmp_path / "data.features.csv").read_bytes() == (tmp_path / "data.csv.features.csv").read_bytes()
+    assert command("predict", tmp_path / "data.bochner", tmp_path / "data") == command("predict", tmp_path / "data.bochner", tmp_path / "data.csv")
+    assert "weight" in command("summary", tmp_path / "data")

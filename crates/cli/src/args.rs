@@ -183,8 +183,8 @@ pub(crate) struct LearnArgs {
     /// Time for the whole fit, such as 60s or 5m: kernel and D are searched for as long as it allows [default: an amount of work, about a minute]
     #[arg(long, value_name = "TIME", value_parser = value::seconds)]
     pub(crate) budget: Option<f64>,
-    /// A plan, or a model whose plan to take: with the same rows it gives the same model again
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "features", "budget", "lambda", "folds", "seed", "loss", "precision", "no_standardise", "map", "landmarks", "nonzeros", "unsigned", "solver", "metric", "held_out", "deviation", "calibrate"])]
+    /// A plan, or a model whose plan to take: with the same rows it gives the same model again. What columns hold and what they are for is no part of it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "features", "budget", "lambda", "folds", "seed", "loss", "precision", "scaling", "no_standardise", "map", "landmarks", "nonzeros", "unsigned", "solver", "metric", "held_out", "deviation", "calibrate"])]
     pub(crate) plan: Option<PathBuf>,
     /// Regularisation λ in (1/n)Σ loss + λ‖w‖² [default: chosen by cross-validation]
     #[arg(long, value_name = "L", value_parser = value::positive, allow_negative_numbers = true, conflicts_with = "folds")]

@@ -2,7 +2,7 @@
 
 use bochner::sweep::BLOCK;
 use bochner::table::infer::Inferred;
-use bochner::table::{CellFormat, Column, ColumnInfo, Table, TableReader, TableSource};
+use bochner::table::{CellFormat, Column, ColumnInfo, Table, TableReader, TableSource, Unreadable};
 use bochner::{Engine, Result};
 
 /// Some columns of another source, and its blocks after [`Cached::read`] if they were small enough.
@@ -14,6 +14,8 @@ pub(crate) struct Cached {
     blocks: Option<Vec<Table>>,
     /// Bytes of the blocks that are kept.
     bytes: u64,
+    /// Cells that could not be read.
+    unreadable: Vec<Unreadable>,
 }
 
 impl Cached {
@@ -22,7 +24,7 @@ impl Cached {
         let is_kept = |&j: &usize| !left_out.contains(&inner.columns()[j].name);
         let kept: Vec<usize> = (0..inner.columns().len()).filter(is_kept).collect();
         let columns = kept.iter().map(|&j| inner.columns()[j].clone()).collect();
-        Cached { inner, kept, columns, blocks: None, bytes: 0 }
+        Cached { inner, kept, columns, blocks: None, bytes: 0, unreadable: Vec::new() }
     }
 
     /// Reads the source once, shows every block with the fraction read, and keeps them if they have at most `budget` bytes.
@@ -44,6 +46,7 @@ impl Cached {
                 None => {}
             }
         }
+        self.unreadable = passed_on(&self.kept, reader.unreadable());
         self.bytes = if blocks.is_some() { bytes } else { 0 };
         self.blocks = blocks;
         Ok(())
@@ -60,6 +63,19 @@ impl Cached {
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Cells that could not be read when the source was.
+    pub(crate) fn unreadable(&self) -> &[Unreadable] {
+        &self.unreadable
+    }
+}
+
+/// Those in the columns that are passed on.
+fn passed_on(kept: &[usize], found: Vec<Unreadable>) -> Vec<Unreadable> {
+    let place = |cells: Unreadable| {
+        Some(Unreadable { column: kept.iter().position(|&j| j == cells.column)?, ..cells })
+    };
+    found.into_iter().filter_map(place).collect()
 }
 
 /// The columns that are passed on.
@@ -125,6 +141,13 @@ impl TableReader for Reader<'_> {
             (Some(inner), _) => inner.fraction(),
             (None, Some(blocks)) => Some(self.at as f64 / blocks.len().max(1) as f64),
             (None, None) => Some(0.0),
+        }
+    }
+
+    fn unreadable(&self) -> Vec<Unreadable> {
+        match &self.inner {
+            Some(inner) => passed_on(&self.source.kept, inner.unreadable()),
+            None => self.source.unreadable.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bochner::encode::{Columns, Remark, identifiers};
 use bochner::table::{CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, position};
-use bochner::{Engine, EngineSpec, Error, Kernel, Model};
+use bochner::{Engine, Error, Kernel, Model};
 use bochner_io::{Files, Known, Once, Options};
 
 use crate::args::ReadArgs;
@@ -75,8 +75,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) roles: &'a Roles,
     /// Columns that are texts.
     pub(crate) texts: &'a [String],
-    /// The columns that the kernel looks at, where it names all of them: others are not looked at.
-    pub(crate) named: Option<&'a [String]>,
+    /// The kernel, where one was given. Where it names all columns that it looks at, others are not read.
+    pub(crate) kernel: Option<&'a Kernel>,
 }
 
 /// A file that was looked at.
@@ -85,6 +85,8 @@ pub(crate) struct Opened {
     pub(crate) tables: Cached,
     /// What was noticed.
     pub(crate) remarks: Vec<Remark>,
+    /// Columns that are left out because they look like identifiers.
+    pub(crate) identifiers: Vec<String>,
 }
 
 /// Opens a file to learn from. Gives the target's name, too.
@@ -152,7 +154,7 @@ fn open_chosen(
     target: Option<&str>,
     wanted: Wanted<'_>,
 ) -> Result<Opened, Failure> {
-    let Wanted { roles: Roles { weight, group, ids, kinds, .. }, texts, named } = wanted;
+    let Wanted { roles: Roles { weight, group, ids, kinds, .. }, texts, kernel } = wanted;
     let (weight, group) = (weight.as_deref(), group.as_deref());
     let ignored = ignored(columns, &wanted.roles.ignored).map_err(Failure::about(path))?;
     let said = kinds.iter().map(|(name, _)| name);
@@ -182,6 +184,18 @@ fn open_chosen(
             return both(name, other, role);
         }
     }
+    for (name, _) in kinds {
+        let refused = |role: &str| {
+            let text = format!("what \"{name}\" holds cannot be said: it is {role}");
+            Err(Failure::Usage(text).hint("--kind is for columns to learn from, --task for the target"))
+        };
+        if let Some((_, role)) = roles.iter().find(|(column, _)| column == name) {
+            return refused(role);
+        }
+        if ids.contains(name) || ignored.contains(name) {
+            return refused(if ids.contains(name) { "an id" } else { "ignored" });
+        }
+    }
     if let Some(name) = texts.iter().find(|name| ignored.contains(name)) {
         return both(name, "ignored", "a text to learn from");
     }
@@ -192,6 +206,7 @@ fn open_chosen(
         return Ok(Opened {
             tables: Cached::new(bochner_io::open(engine, path, options)?, &ignored),
             remarks: Vec::new(),
+            identifiers: Vec::new(),
         });
     }
     let mut left_out = ignored;
@@ -199,8 +214,8 @@ fn open_chosen(
     left_out.extend(ids.iter().filter(|name| !has_role(name)).cloned());
     left_out.sort();
     left_out.dedup();
-    if let Some(named) = named {
-        for name in named {
+    if let Some(named) = kernel.and_then(Kernel::names_only) {
+        for name in &named {
             position(columns, name).map_err(Failure::about(path))?;
         }
         let names = columns.iter().map(|column| &column.name);
@@ -216,16 +231,14 @@ fn open_chosen(
         std::mem::take(options).with_texts(texts.iter().map(String::as_str).chain(target).chain(group));
     let source = bochner_io::open(engine, path, options)?;
     let mut remarks: Vec<Remark> = source.warnings().into_iter().map(Remark::Other).collect();
-    let identifiers = if named.is_some() { Vec::new() } else { identifiers(source.as_ref()) };
-    let inputs = columns.len() - left_out.len() - roles.len();
-    // What is all there is to learn from is learnt from.
-    if identifiers.len() < inputs && !identifiers.is_empty() {
+    let identifiers = identifiers(source.as_ref(), kernel, columns.len() - left_out.len() - roles.len());
+    if !identifiers.is_empty() {
         left_out.extend_from_slice(&identifiers);
-        remarks.push(Remark::Identifier { columns: identifiers });
+        remarks.push(Remark::Identifier { columns: identifiers.clone() });
     }
     let is_left_out = |name: &str| left_out.iter().any(|other| other == name);
-    remarks.extend(Remark::of_columns(source.as_ref(), &is_left_out, PLACE));
-    Ok(Opened { tables: Cached::new(source, &left_out), remarks })
+    remarks.extend(Remark::of_counters(source.as_ref(), &is_left_out));
+    Ok(Opened { tables: Cached::new(source, &left_out), remarks, identifiers })
 }
 
 /// The columns that names and patterns stand for: a name as it is, one with `*` and `?` for others, several with commas between them.
@@ -236,7 +249,10 @@ fn ignored(columns: &[ColumnInfo], patterns: &[String]) -> bochner::Result<Vec<S
         let parts: Vec<&str> =
             if is_name(typed) { vec![typed] } else { typed.split(',').map(str::trim).collect() };
         for part in parts {
-            let matching = columns.iter().filter(|column| bochner_io::matches(part, &column.name));
+            // A name may have a * inside.
+            let is_meant =
+                |name: &str| if is_name(part) { part == name } else { bochner_io::matches(part, name) };
+            let matching = columns.iter().filter(|column| is_meant(&column.name));
             let names: Vec<String> = match matching.map(|column| column.name.clone()).collect::<Vec<_>>() {
                 names if names.is_empty() => vec![columns[position(columns, part)?].name.clone()],
                 names => names,
@@ -269,6 +285,7 @@ pub(crate) fn advised(remark: &Remark) -> String {
             let target = text::shortened(target, 40);
             format!("{remark}: --ignore {} if it is not known before \"{target}\" is", quoted(column))
         }
+        Remark::Unreadable { .. } => format!("{remark} (--strict to refuse)"),
         _ => remark.to_string(),
     }
 }
@@ -276,7 +293,7 @@ pub(crate) fn advised(remark: &Remark) -> String {
 /// A warning for each column of which a reader could not read all cells.
 pub(crate) fn warn_of_unreadable(reader: &dyn TableReader, columns: &[ColumnInfo], progress: &Progress) {
     for remark in Remark::of_cells(&reader.unreadable(), columns, PLACE) {
-        progress.warn(&format!("{remark} (--strict to refuse)"));
+        progress.warn(&advised(&remark));
     }
 }
 
@@ -341,9 +358,6 @@ pub(crate) fn open_for(
     let [number, text] = [ColumnKind::Number, ColumnKind::Text].map(CellFormat::from);
     // None: not looked at.
     let mut formats = vec![None; columns.len()];
-    for name in ids {
-        formats[find(name)?] = Some(text);
-    }
     match inputs {
         Columns::Named { inputs } => {
             for input in inputs {
@@ -355,17 +369,23 @@ pub(crate) fn open_for(
         }
         Columns::Sparse { name, .. } => formats[find(name)?] = Some(number),
     }
-    let mut inferred = None;
-    match truth {
-        // Columns without names are the first ones: a target among them would be taken for an input.
-        Some(Truth::Number(name) | Truth::Class(name)) if matches!(inputs, Columns::Unnamed { count } if find(name)? < *count && columns.len() > *count) =>
-        {
+    // As they are written, inputs too: texts that spell numbers, dates and so on are read as these by the encoder.
+    for name in ids {
+        formats[find(name)?] = Some(text);
+    }
+    let truths = truth.iter().map(|(Truth::Number(name) | Truth::Class(name))| *name);
+    for name in truths.chain(ids.iter().map(String::as_str)) {
+        // Columns without names are the first ones: another among them would be taken for an input.
+        if matches!(inputs, Columns::Unnamed { count } if find(name)? < *count && columns.len() > *count) {
             let reason = format!(
                 "the model's columns have no names, so \"{name}\" must stand after all {} of them",
                 inputs.count()
             );
             return Err(Failure::Usage(reason));
         }
+    }
+    let mut inferred = None;
+    match truth {
         // How its numbers are written is found out.
         Some(Truth::Number(name)) => inferred = Some(find(name)?),
         Some(Truth::Class(name)) => formats[find(name)?] = Some(text),
@@ -406,8 +426,19 @@ pub(crate) fn hinted(failure: Failure) -> Failure {
     }
 }
 
+/// The option that does something about an error.
+pub(crate) fn advice(error: &Error) -> Option<String> {
+    match error {
+        Error::ColumnKind { name, expected: "numbers", found: "texts", .. } => {
+            let declared = quoted(&format!("{name}=spectrum(k=5)"));
+            Some(format!("--sequence says how a text becomes numbers, as in --sequence {declared}"))
+        }
+        _ => no_grams(error),
+    }
+}
+
 /// What to do about a row for which a sequence kernel that is normalised has no value.
-pub(crate) fn no_grams(error: &Error) -> Option<String> {
+fn no_grams(error: &Error) -> Option<String> {
     let Error::OutsideDomain { kernel, .. } = error else { return None };
     let Kernel::Normalised { kernel } = kernel.parse().ok()? else { return None };
     let texts = kernel.texts();
@@ -440,17 +471,20 @@ pub(crate) fn quoted(name: &str) -> String {
 
 /// An error about a target, with the place in the file where the format has places.
 pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target: &str) -> Failure {
-    if let Error::TargetText { expected: "a number", .. } = error {
-        let mut kinds: Vec<_> = options.kinds.iter().filter(|(name, _)| name != target).cloned().collect();
-        kinds.push((target.to_owned(), Known::Format(CellFormat::from(ColumnKind::Number))));
-        let options = Options { kinds, infer: false, strict: true, ..options.clone() };
-        let source = bochner_io::open(&Engine::single_thread(), path, &options);
-        if let Some(found) = source.ok().and_then(|source| first_error(source.as_ref())) {
-            let hint = "fill in or remove that row, or say --task classification if these are classes";
-            return Failure::from(found).hint(hint);
+    let wrong = match &error {
+        Error::TargetText { expected: "a number", .. } => {
+            Some((target, "fill in or remove that row, or say --task classification if these are classes"))
         }
+        Error::WeightCell { column, .. } => Some((column.as_str(), "fill in or remove that row")),
+        _ => None,
+    };
+    if let Some((column, hint)) = wrong
+        && let Some(found) = first_that_is_no_number(path, options, column)
+    {
+        return Failure::from(found).hint(hint);
     }
     let hint = match error {
+        Error::WeightCell { .. } => "fill in or remove that row".to_owned(),
         Error::OneClass { .. } => "there is nothing to tell apart; is --target the right column?".to_owned(),
         Error::NoTargets { .. } => "is --target the right column?".to_owned(),
         Error::TargetText { .. } => format!("that is column {}; fill in or remove that row", quoted(target)),
@@ -459,8 +493,15 @@ pub(crate) fn about_target(error: Error, path: &Path, options: &Options, target:
     Failure::about(path)(error).hint(hint)
 }
 
-fn first_error(source: &dyn TableSource) -> Option<Error> {
-    let engine = EngineSpec { threads: 1, ..EngineSpec::default() }.build();
+/// Where in a file the first cell of a column is that is no number; none where the file has no such column.
+fn first_that_is_no_number(path: &Path, options: &Options, column: &str) -> Option<Error> {
+    let engine = Engine::single_thread();
+    let columns = columns_of(&engine, path, options).ok()?;
+    position(&columns, column).ok()?;
+    let others = columns.into_iter().map(|info| info.name).filter(|name| name != column);
+    let kinds = vec![(column.to_owned(), Known::Kind(ColumnKind::Number))];
+    let options = Options { kinds, ignored: others.collect(), strict: true, ..options.clone() };
+    let source = bochner_io::open(&engine, path, &options).ok()?;
     let mut reader = source.open(&engine).ok()?;
     loop {
         match reader.next(bochner::sweep::BLOCK) {

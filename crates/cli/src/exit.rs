@@ -55,7 +55,7 @@ impl Failure {
         use bochner::Error::{Interrupted, Io, Memory, Source};
         |error| {
             let says_where = matches!(error, Io { .. } | Source(_) | Memory { .. } | Interrupted);
-            let hint = data::no_grams(&error);
+            let hint = data::advice(&error);
             let failure = Failure::Library { file: (!says_where).then(|| file.to_owned()), error };
             match hint {
                 Some(hint) => failure.hint(hint),

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bochner::encode::Task;
+use bochner::table::ColumnKind;
 use bochner::{Event, KernelChoice, Labels, Loss, Model};
 use serde::Serialize;
 
 use crate::args::FitArgs;
 use crate::console::Console;
 use crate::exit::Failure;
-use crate::learn::{Job, Recipe};
+use crate::learn::{Job, Learnt, Recipe};
 use crate::progress::Progress;
 use crate::report::{self, Line, ModelReport};
-use crate::target::TargetPass;
 use crate::{map, output, page, text};
 
 /// A fit that goes to a file.
@@ -31,8 +31,9 @@ pub(crate) fn run(args: FitArgs, console: &mut Console<'_>) -> Result<(), Failur
     let output = args.output.unwrap_or_else(|| named_like(&job.data));
     let progress = Progress::new(&console.messages, job.run.quiet);
     let fit = Fit { job, output, report, started };
-    let (model, pass) = fit.fit(&progress)?;
-    let summary = fit.summary(&model, &pass, &progress)?;
+    let learnt = fit.fit(&progress)?;
+    let summary = fit.summary(&learnt, &progress)?;
+    let model = learnt.model;
     if let Some(path) = &fit.report {
         let lines = summary.page_lines(&fit.job.recipe, &model);
         let name = |j: usize| report::encoded_name(&model, j);
@@ -54,7 +55,7 @@ fn named_like(data: &Path) -> PathBuf {
 }
 
 impl Fit {
-    fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<(Model, TargetPass), Failure> {
+    fn fit(&self, progress: &std::sync::Arc<Progress>) -> Result<Learnt, Failure> {
         let inputs = self.job.inputs();
         output::check_distinct("--output", &self.output, &inputs)?;
         if let Some(report) = &self.report {
@@ -62,21 +63,22 @@ impl Fit {
             output::check_distinct("--report", report, &others)?;
         }
         let engine = progress.engine(&self.job.run, self.job.max_memory);
-        let (model, pass) = self.job.fit(&engine, self.started, || {
+        let learnt = self.job.fit(&engine, self.started, || {
             output::check_writable(&self.output)?;
             self.report.as_deref().map_or(Ok(()), output::check_writable)
         })?;
-        if let Some(text) = map::exact_warning(self.job.recipe.auto.features, model.map()) {
+        if let Some(text) = map::exact_warning(self.job.recipe.auto.features, learnt.model.map()) {
             engine.tell(&Event::Warning { text: &text })?;
         }
-        model.save(&self.output).map_err(|error| match error {
+        learnt.model.save(&self.output).map_err(|error| match error {
             bochner::Error::Io { source, .. } => Failure::Write { file: self.output.clone(), source },
             other => other.into(),
         })?;
-        Ok((model, pass))
+        Ok(learnt)
     }
 
-    fn summary(&self, model: &Model, pass: &TargetPass, progress: &Progress) -> Result<Summary, Failure> {
+    fn summary(&self, learnt: &Learnt, progress: &Progress) -> Result<Summary, Failure> {
+        let Learnt { model, pass, decided, .. } = learnt;
         let report = ModelReport::new(model);
         let labels = labels(model);
         let cross_validation = report.left_out_error().map(|error| {
@@ -99,12 +101,61 @@ impl Fit {
             model: self.output.display().to_string(),
             bytes: std::fs::metadata(&self.output).map_or(0, |metadata| metadata.len()),
             rows: pass.rows(),
+            inputs: inputs(model),
+            roles: self.roles(learnt),
+            reason: decided.reason.clone(),
             report,
             is_numeric: pass.is_numeric(),
             cross_validation,
             seconds: self.started.elapsed().as_secs_f64(),
             warnings: progress.warnings(),
         })
+    }
+}
+
+impl Fit {
+    /// `weight w, group patient, id order, left out key`: what columns are for, if it is not to be learnt from.
+    fn roles(&self, learnt: &Learnt) -> String {
+        let roles = &self.job.roles;
+        let named = |role: &str, names: &[String]| {
+            let names = text::list(names.iter().map(String::as_str), 4);
+            (!names.is_empty()).then(|| format!("{role} {names}"))
+        };
+        let parts = [
+            named("weight", roles.weight.as_slice()),
+            named("group", roles.group.as_slice()),
+            named("id", &roles.ids),
+            named("ignored", &roles.ignored),
+            named("left out", &learnt.left_out),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// `14: 6 numbers (age, hours and 4 more), 8 categories (city, state and 6 more)`; of columns without names how many there are.
+fn inputs(model: &Model) -> String {
+    let columns = model.encoder().columns();
+    let mut inputs: Vec<(&str, ColumnKind)> =
+        columns.inputs().iter().map(|input| (input.name.as_str(), input.encoding.kind())).collect();
+    // A text may be there in several ways.
+    inputs.dedup();
+    let of_kind = |(kind, one, many): (ColumnKind, &str, &str)| {
+        let names = inputs.iter().filter(|(_, other)| *other == kind).map(|(name, _)| *name);
+        let names: Vec<&str> = names.collect();
+        let count = text::counted(names.len() as u64, one, many);
+        (!names.is_empty()).then(|| format!("{count} ({})", text::list(names.into_iter(), 2)))
+    };
+    let kinds = [
+        (ColumnKind::Number, "number", "numbers"),
+        (ColumnKind::Boolean, "boolean", "booleans"),
+        (ColumnKind::Category, "category", "categories"),
+        (ColumnKind::Date, "date", "dates"),
+        (ColumnKind::Text, "text", "texts"),
+    ];
+    let kinds: Vec<String> = kinds.into_iter().filter_map(of_kind).collect();
+    match kinds.as_slice() {
+        [] => text::count(columns.count() as u64),
+        kinds => format!("{}: {}", text::count(inputs.len() as u64), kinds.join(", ")),
     }
 }
 
@@ -121,6 +172,13 @@ struct Summary {
     model: String,
     bytes: u64,
     rows: u64,
+    /// What columns hold, and what those are for that are not learnt from, in words.
+    #[serde(skip)]
+    inputs: String,
+    #[serde(skip)]
+    roles: String,
+    /// Why the target is a number or a class, where that was not said.
+    reason: String,
     #[serde(flatten)]
     report: ModelReport,
     #[serde(skip)]
@@ -167,8 +225,8 @@ impl Summary {
             KernelChoice::Tuned(_) => ", width tuned",
             KernelChoice::Any => ", chosen, width tuned",
         };
-        let mut lines =
-            vec![("rows", text::count(self.rows)), ("columns", text::count(self.report.columns as u64))];
+        let mut lines = vec![("rows", text::count(self.rows)), ("columns", self.inputs.clone())];
+        lines.extend((!self.roles.is_empty()).then(|| ("", self.roles.clone())));
         lines.extend(self.report.texts());
         lines.push(("task", self.task(recipe.task)));
         lines.push(("kernel", format!("{}{tuned}", report::short(&model.map().spec().kernel))));
@@ -207,7 +265,11 @@ impl Summary {
             }
             None => (format!("\"{target}\", a number"), "--task classification to predict classes"),
         };
-        if free { format!("{what} ({instead})") } else { what }
+        let why = [self.reason.as_str(), if free { instead } else { "" }];
+        match why.into_iter().filter(|why| !why.is_empty()).collect::<Vec<_>>().join("; ") {
+            why if why.is_empty() => what,
+            why => format!("{what} ({why})"),
+        }
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Job {
     pub(crate) options: Options,
     /// What was said of the columns.
     pub(crate) roles: Roles,
-    pub(crate) scaling: ColumnScaling,
     pub(crate) recipe: Recipe,
     pub(crate) max_memory: Option<u64>,
     pub(crate) run: RunArgs,
@@ -50,6 +49,15 @@ pub(crate) struct Recipe {
     pub(crate) declared: Vec<Declared>,
 }
 
+/// A model, and what was found of the file that it was learnt from.
+pub(crate) struct Learnt {
+    pub(crate) model: Model,
+    pub(crate) pass: TargetPass,
+    pub(crate) decided: Decided,
+    /// Columns that were not learnt from, though nobody said so.
+    pub(crate) left_out: Vec<String>,
+}
+
 /// A file of whose target a pass has been made.
 pub(crate) struct Opened {
     tables: Cached,
@@ -60,6 +68,8 @@ pub(crate) struct Opened {
     /// For the rows of this file.
     pub(crate) recipe: Recipe,
     pub(crate) columns: Columns,
+    /// Columns that are not learnt from, though nobody said so.
+    left_out: Vec<String>,
     pub(crate) pass: TargetPass,
     pub(crate) decided: Decided,
     /// Seconds that the pass took.
@@ -86,6 +96,7 @@ impl Job {
                 },
                 precision: Some(args.precision.into()),
                 standardise: !args.no_standardise,
+                scaling: args.scaling.into(),
                 uncertainty: Uncertainty {
                     deviation: args.doubt.deviation,
                     held_out: args.doubt.held_out,
@@ -111,7 +122,6 @@ impl Job {
             options,
             data,
             roles,
-            scaling: args.scaling.into(),
             recipe,
             max_memory: args.max_memory,
             run: args.run,
@@ -137,15 +147,22 @@ impl Job {
         ready: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<Opened, Failure> {
         let mut options = self.options.clone();
-        let (texts, named) = (self.recipe.texts(), self.recipe.named());
+        let texts = self.recipe.texts();
         let (weight, group) = (self.roles.weight.as_deref(), self.roles.group.as_deref());
-        let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
+        let wanted = Wanted { roles: &self.roles, texts: &texts, kernel: self.recipe.kernel() };
         let opened = data::open_to_learn(engine, &self.data, &mut options, wanted);
-        let (data::Opened { mut tables, remarks }, target) = opened.map_err(data::hinted)?;
+        let (data::Opened { mut tables, remarks, identifiers }, target) = opened.map_err(data::hinted)?;
+        if data::is_sparse(tables.columns()) && self.recipe.auto.scaling != ColumnScaling::Standard {
+            let text =
+                "only columns of numbers can be scaled by ranks or squashed, and these rows are sparse";
+            return Err(Failure::Usage(text.to_owned()).hint("leave --scaling out"));
+        }
         let left_out: Vec<&str> = std::iter::once(target.as_str()).chain(weight).chain(group).collect();
         let at = position(tables.columns(), &target)?;
-        let mut profile =
-            TableProfile::of(&tables).with_target(at).with_scaling(self.scaling).leaving_out(&left_out);
+        let mut profile = TableProfile::of(&tables)
+            .with_target(at)
+            .with_scaling(self.recipe.auto.scaling)
+            .leaving_out(&left_out);
         // What is wrong with the kernel is said before the pass.
         let inputs = match self.recipe.bound(&self.data, &profile, &left_out) {
             Ok((_, inputs)) => inputs.columns.count(),
@@ -183,16 +200,24 @@ impl Job {
         let decided = pass.decide(self.recipe.task).map_err(about_target)?;
         let (recipe, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
         digits.warnings().try_for_each(|text| engine.tell(&Event::Warning { text: &text }))?;
-        self.tell(engine, &Remark::of_target(&target, &decided, pass.rows(), pass.missing()))?;
-        self.tell(engine, &Remark::of_inputs(&inputs, &profile))?;
-        let is_input = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
-        if self.scaling == ColumnScaling::Standard {
-            self.tell(engine, &Remark::of_outliers(&profile, &is_input))?;
-        }
-        self.tell(engine, &Remark::of_leaks(&profile, &target, &decided, &is_input))?;
-        let (seconds, columns) = (started.elapsed().as_secs_f64(), inputs.columns);
+        self.tell(engine, &Remark::of_cells(tables.unreadable(), tables.columns(), data::PLACE))?;
+        self.tell(engine, &Remark::of_fit(&inputs, &profile, &target, &decided, pass.missing()))?;
+        let (seconds, Inputs { columns, constant, .. }) = (started.elapsed().as_secs_f64(), inputs);
         let Roles { weight, group, .. } = self.roles.clone();
-        Ok(Opened { tables, options, target, weight, group, recipe, columns, pass, decided, seconds })
+        let left_out = [identifiers, constant].concat();
+        Ok(Opened {
+            tables,
+            options,
+            target,
+            weight,
+            group,
+            recipe,
+            columns,
+            left_out,
+            pass,
+            decided,
+            seconds,
+        })
     }
 
     /// Says what was noticed.
@@ -207,7 +232,7 @@ impl Job {
         engine: &Engine,
         started: Instant,
         ready: impl FnOnce() -> Result<(), Failure>,
-    ) -> Result<(Model, TargetPass), Failure> {
+    ) -> Result<Learnt, Failure> {
         let opened = self.open(engine, true, ready)?;
         let (auto, engine) = (&opened.recipe.auto, opened.engine(engine));
         let model = self.with_rows(&engine, &opened, |rows| {
@@ -215,7 +240,8 @@ impl Job {
             let model = Auto { budget, ..auto.clone() }.fit_table(&engine, rows)?;
             Ok(model.planned_as(&self.recipe.auto.kernel).with_ids(self.roles.ids.clone()))
         })?;
-        Ok((model, opened.pass))
+        let Opened { pass, decided, left_out, .. } = opened;
+        Ok(Learnt { model, pass, decided, left_out })
     }
 
     /// Gives the rows to `job`; what goes wrong is about the file.
@@ -316,21 +342,15 @@ impl Recipe {
     /// The columns that are texts.
     pub(crate) fn texts(&self) -> Vec<String> {
         let mut names: Vec<String> = self.declared.iter().map(|text| text.column.clone()).collect();
-        if let KernelChoice::Given(kernel) = &self.auto.kernel {
-            names.extend(kernel.texts());
-        }
+        names.extend(self.kernel().into_iter().flat_map(Kernel::texts));
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         names
     }
 
-    /// All columns that the kernel looks at, where it names all of them.
-    pub(crate) fn named(&self) -> Option<Vec<String>> {
-        match &self.auto.kernel {
-            // One that looks at nothing is one of all columns.
-            KernelChoice::Given(kernel) => kernel.names_only().filter(|names| !names.is_empty()),
-            KernelChoice::Tuned(_) | KernelChoice::Any => None,
-        }
+    /// The kernel, where one was given.
+    pub(crate) fn kernel(&self) -> Option<&Kernel> {
+        if let KernelChoice::Given(kernel) = &self.auto.kernel { Some(kernel) } else { None }
     }
 
     /// What can be told before the columns are known: a column is declared once, and there is such a map. Sequence kernels have one when they have columns.
@@ -345,8 +365,8 @@ impl Recipe {
                 column(at)
             )));
         }
-        match &self.auto.kernel {
-            KernelChoice::Given(kernel) if !kernel.texts().is_empty() => Ok(()),
+        match self.kernel() {
+            Some(kernel) if !kernel.texts().is_empty() => Ok(()),
             _ => self.auto.spec().validate().map_err(|error| Failure::Usage(error.to_string())),
         }
     }

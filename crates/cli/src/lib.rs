@@ -52,7 +52,7 @@ use args::{Args, Command};
 use console::Console;
 pub use console::Messages;
 use exit::Failure;
-pub use files::{FileFit, Stopped, open_for};
+pub use files::{FileFit, Reading, Stopped, open_for};
 
 /// Runs the command on the streams of the process and gives its exit code.
 ///

@@ -1,13 +1,12 @@
 //! `bochner predict`: a model and a file → one line of CSV for each row.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use bochner::model::Intervals;
 use bochner::sweep::BLOCK;
-use bochner::table::{Column, ColumnInfo, Table, TableSource, TextColumn, date, position};
+use bochner::table::{Column, ColumnInfo, Table, TableSource, TextColumn, position};
 use bochner::{Engine, Event, Head, Matrix, Model};
 use bochner_io::{Options, field};
 
@@ -204,15 +203,19 @@ impl Job {
         &self,
         table: &'t Table,
         columns: &[ColumnInfo],
-    ) -> Result<Vec<Cow<'t, TextColumn>>, Failure> {
-        let find = |name: &String| {
-            let at = position(columns, name).map_err(Failure::about(&self.data))?;
-            Ok(written(&table.columns[at]))
+    ) -> Result<Vec<&'t TextColumn>, Failure> {
+        let find = |name: &String| match &table.columns
+            [position(columns, name).map_err(Failure::about(&self.data))?]
+        {
+            Column::Text(texts) => Ok(texts),
+            _ => {
+                Err(Failure::Usage(format!("\"{name}\" has many numbers in each row, and cannot be copied")))
+            }
         };
         self.ids.iter().map(find).collect()
     }
 
-    fn write_block(&self, block: &Block, ids: &[Cow<'_, TextColumn>], to: &mut dyn Write) -> io::Result<()> {
+    fn write_block(&self, block: &Block, ids: &[&TextColumn], to: &mut dyn Write) -> io::Result<()> {
         let outputs = &block.outputs;
         let write_ids = |i: usize, to: &mut dyn Write| {
             ids.iter().try_for_each(|column| write!(to, "{},", field(column.get(i))))
@@ -248,26 +251,6 @@ impl Job {
             }
         }
         Ok(())
-    }
-}
-
-/// The cells of a column as texts: as they were in the file, unless the column is an input of the model, too.
-fn written(column: &Column) -> Cow<'_, TextColumn> {
-    let texts = |cell: &dyn Fn(usize) -> Option<String>| {
-        let cells = (0..column.len()).map(|i| if column.is_missing(i) { None } else { cell(i) });
-        let mut texts = TextColumn::default();
-        cells.for_each(|cell| texts.push_cell(cell.as_deref()));
-        Cow::Owned(texts)
-    };
-    match column {
-        Column::Text(texts) => Cow::Borrowed(texts),
-        Column::Number(values) => texts(&|i| Some(values[i].to_string())),
-        Column::Boolean(values) => {
-            texts(&|i| values[i].map(|value| if value { "True" } else { "False" }.to_owned()))
-        }
-        Column::Category(levels) => texts(&|i| levels.get(i).map(str::to_owned)),
-        Column::Date(values) => texts(&|i| Some(date::print(values[i]))),
-        Column::Sparse(_) => texts(&|_| None),
     }
 }
 

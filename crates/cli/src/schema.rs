@@ -17,7 +17,7 @@ use bochner_io::Known;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
-use crate::{text, value};
+use crate::value;
 
 /// What a column is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,40 +95,39 @@ pub(crate) struct Roles {
 }
 
 impl Roles {
-    /// Adds what a file says; what is typed counts more, but two columns cannot have one role.
+    /// Adds what a file says. What is typed counts more: a role that is typed of a column, and a column that is typed for a role. Two
+    /// columns of the file cannot have one role.
     pub(crate) fn with_schema(mut self, path: Option<&Path>) -> Result<Roles, Failure> {
         let Some(path) = path else { return Ok(self) };
         let wrong = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let schema: Schema = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let typed = self.clone();
         for (at, column) in schema.columns.iter().enumerate() {
             let name = &column.name;
             if schema.columns[..at].iter().any(|other| other.name == *name) {
                 return Err(wrong(format!("column \"{name}\" is listed twice")));
             }
-            let only = |typed: &mut Option<String>, role: Role| match typed {
-                Some(typed) if typed != name => Err(wrong(format!(
-                    "two columns have the role {}: \"{typed}\" and \"{name}\"",
-                    role.name()
-                ))),
-                typed => {
-                    *typed = Some(name.clone());
-                    Ok(())
-                }
-            };
+            let is_other = |other: &&SchemaColumn| other.role == column.role && other.role.is_single();
+            if let Some(other) = schema.columns[..at].iter().find(is_other) {
+                let (role, other) = (column.role.name(), &other.name);
+                return Err(wrong(format!("two columns have the role {role}: \"{other}\" and \"{name}\"")));
+            }
+            let has_typed_role = typed.has_role(name);
             match column.role {
+                _ if has_typed_role => {}
                 Role::Input => {}
-                Role::Target => only(&mut self.target, column.role)?,
-                Role::Weight => only(&mut self.weight, column.role)?,
-                Role::Group => only(&mut self.group, column.role)?,
-                Role::Id if !self.ids.contains(name) => self.ids.push(name.clone()),
-                Role::Ignored if !self.ignored.contains(name) => self.ignored.push(name.clone()),
-                Role::Id | Role::Ignored => {}
+                Role::Target => _ = self.target.get_or_insert_with(|| name.clone()),
+                Role::Weight => _ = self.weight.get_or_insert_with(|| name.clone()),
+                Role::Group => _ = self.group.get_or_insert_with(|| name.clone()),
+                Role::Id => self.ids.push(name.clone()),
+                Role::Ignored => self.ignored.push(name.clone()),
             }
             let is_typed = self.kinds.iter().any(|(typed, _)| typed == name);
-            if let (Some(kind), false) = (&column.kind, is_typed || !column.role.is_read()) {
+            if let (Some(kind), false) = (&column.kind, is_typed || has_typed_role || !column.role.is_read())
+            {
                 let kind = value::column_kind(kind)
-                    .ok_or_else(|| wrong(format!("column \"{name}\": {}", value::expected_kind(kind))))?;
+                    .map_err(|reason| wrong(format!("column \"{name}\": {reason}")))?;
                 let known = match (column.decimal_comma, column.day_first) {
                     (None, None) => Known::Kind(kind),
                     (comma, day) => Known::Format(CellFormat {
@@ -144,7 +143,26 @@ impl Roles {
     }
 }
 
+impl Roles {
+    /// Whether it was said what a column is for.
+    fn has_role(&self, name: &str) -> bool {
+        let one = [&self.target, &self.weight, &self.group];
+        one.into_iter().flatten().chain(&self.ids).any(|other| other == name)
+            || self.ignored.iter().any(|typed| stands_for(typed, name))
+    }
+}
+
+/// Whether a column is among those that are typed: its name, or one of several with commas between them, or a pattern.
+fn stands_for(typed: &str, name: &str) -> bool {
+    typed == name || typed.split(',').any(|part| bochner_io::matches(part.trim(), name))
+}
+
 impl Role {
+    /// Whether one column at most can have it.
+    fn is_single(self) -> bool {
+        matches!(self, Role::Target | Role::Weight | Role::Group)
+    }
+
     /// Whether the cells of such a column are looked at as what they are; a target has rules of its own.
     fn is_read(self) -> bool {
         matches!(self, Role::Input | Role::Weight)
@@ -175,7 +193,7 @@ impl fmt::Display for Written<'_> {
             let name = toml::Value::String((*name).to_owned());
             writeln!(f, "\n[[columns]]\nname = {name}")?;
             if !matches!(format.kind, ColumnKind::Sparse { .. }) {
-                writeln!(f, "kind = \"{}\"", text::kind(format.kind))?;
+                writeln!(f, "kind = \"{}\"", format.kind.name())?;
             }
             if format.decimal_comma {
                 writeln!(f, "decimal_comma = true")?;
@@ -245,8 +263,14 @@ mod tests {
         let roles = read("[[columns]]\nname = 'a'\nkind = 'number'\n", typed).unwrap();
         assert_eq!(roles.kinds, [("a".to_owned(), category)]);
         let typed = Roles { target: Some("y".to_owned()), ..Roles::default() };
-        let error = read("[[columns]]\nname = 'z'\nrole = 'target'\n", typed).unwrap_err();
-        assert!(matches!(error, Failure::Usage(text) if text.contains("two columns have the role target")));
+        let file = "[[columns]]\nname = 'z'\nrole = 'target'\n[[columns]]\nname = 'y'\nrole = 'weight'\n";
+        let roles = read(file, typed).unwrap();
+        assert_eq!((roles.target.as_deref(), roles.weight), (Some("y"), None));
+        let typed = Roles { ignored: vec!["z*, w".to_owned()], ..Roles::default() };
+        let roles = read(file, typed).unwrap();
+        assert_eq!((roles.target, roles.weight.as_deref()), (None, Some("y")));
+        let twice = "[[columns]]\nname = 'z'\nrole = 'target'\n[[columns]]\nname = 'y'\nrole = 'target'\n";
+        assert!(reason(twice).contains("two columns have the role target: \"z\" and \"y\""));
     }
 
     #[test]

@@ -117,10 +117,12 @@ fn summarized(
         progress.tell(&Event::Progress { phase, rows: profile.rows(), fraction: reader.fraction() })?;
     }
     progress.tell(&Event::Finished { phase })?;
-    let identifiers = identifiers(tables);
+    let identifiers = identifiers(tables, None, infos.len() - usize::from(target.is_some()));
+    let says = |remarks: Vec<Remark>| remarks.iter().map(data::advised).collect::<Vec<_>>();
     let mut notes = tables.warnings();
     let is_left_out = |name: &str| identifiers.iter().any(|other| other == name);
-    notes.extend(Remark::of_columns(tables, &is_left_out, data::PLACE).iter().map(data::advised));
+    notes.extend(says(Remark::of_counters(tables, &is_left_out)));
+    notes.extend(says(Remark::of_cells(&reader.unreadable(), infos, data::PLACE)));
     let columns: Vec<ColumnSummary> = (0..infos.len())
         .map(|j| {
             let is_target = target == Some(j);
@@ -138,7 +140,6 @@ fn summarized(
         .collect();
     let is_input =
         |name: &str| columns.iter().any(|column| column.name == name && column.role == Role::Input);
-    let says = |remarks: Vec<Remark>| remarks.iter().map(data::advised).collect::<Vec<_>>();
     notes.extend(says(Remark::of_outliers(&profile, &is_input)));
     notes.extend(says(Remark::of_copies(&profile, &is_input)));
     if let (Some(name), true) = (&args.target, targets.rows() > targets.missing()) {
@@ -277,7 +278,7 @@ impl Seen<'_> {
         let is_left_out = is_identifier || (*rows > 0 && profile.is_constant());
         ColumnSummary {
             name: info.name.clone(),
-            kind: text::kind(info.kind),
+            kind: info.kind.name(),
             role: if is_left_out { Role::Ignored } else { Role::Input },
             min,
             max,

@@ -1,7 +1,5 @@
 //! Numbers for people.
 
-use bochner::table::ColumnKind;
-
 /// `1,234,567`
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -81,18 +79,6 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 /// `12 %`
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share, 2))
-}
-
-/// The name of a kind of column.
-pub(crate) fn kind(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Number => "number",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Category => "category",
-        ColumnKind::Date => "date",
-        ColumnKind::Text => "text",
-        ColumnKind::Sparse { .. } => "sparse",
-    }
 }
 
 /// The first few names, and how many more there are.

@@ -1,6 +1,7 @@
 //! `bochner transform`: a file → the features of its rows, in another.
 //!
 //! ```text
+//! pass 0   how cells are encoded; blocks are kept while they fit a quarter of the memory        left out for texts and sparse rows
 //! pass 1   a sample of rows and what --standardise needs: the map, and how far it is from the kernel
 //!          left out where there is nothing to look for: exact maps, and maps drawn from the seed where nobody is told (--quiet)
 //! pass 2   blocks of rows ─▶ features ─▶ the file
@@ -56,9 +57,11 @@ pub(crate) fn run(args: TransformArgs, console: &mut Console<'_>) -> Result<(), 
     let job = Job::check(args)?;
     let progress = Progress::new(&console.messages, job.run.quiet);
     let engine = progress.engine(&job.run, job.max_memory);
-    let input = job.open(&engine)?;
+    let mut input = job.open(&engine)?;
+    let profile = job.profile(&engine, &mut input)?;
+    let engine = engine.beside(input.tables.bytes());
     input.remarks.iter().for_each(|remark| progress.warn(&data::advised(remark)));
-    let made = job.make(&engine, &input)?;
+    let made = job.make(&engine, &input, &profile, &progress)?;
     if let Some(text) = map::exact_warning(job.recipe.auto.features, &made.map) {
         progress.warn(&text);
     }
@@ -140,11 +143,11 @@ impl Job {
 
     fn open(&self, engine: &Engine) -> Result<Input, Failure> {
         let mut options = self.options.clone();
-        let (texts, named) = (self.recipe.texts(), self.recipe.named());
-        let wanted = Wanted { roles: &self.roles, texts: &texts, named: named.as_deref() };
+        let texts = self.recipe.texts();
+        let wanted = Wanted { roles: &self.roles, texts: &texts, kernel: self.recipe.kernel() };
         let keeps_label = self.format == FeatureFormat::Libsvm;
         let opened = data::open_to_map(engine, &self.data, &mut options, keeps_label, wanted);
-        let (data::Opened { tables, remarks }, target) = opened.map_err(data::hinted)?;
+        let (data::Opened { tables, remarks, .. }, target) = opened.map_err(data::hinted)?;
         if let Some(output) = &self.output {
             output::check_writable(output)?;
         }
@@ -153,26 +156,43 @@ impl Job {
         Ok(Input { tables, target, texts, remarks })
     }
 
+    /// What is known of the columns: after a pass, unless all are texts that are declared, or sparse.
+    fn profile(&self, engine: &Engine, input: &mut Input) -> Result<TableProfile, Failure> {
+        let failed = |error| data::hinted(Failure::about(&self.data)(error));
+        let target = input.target.as_ref().map(|(name, _)| name);
+        let is_known = |info: &ColumnInfo| match info.kind {
+            ColumnKind::Text => input.texts.contains(&info.name) || target == Some(&info.name),
+            kind => matches!(kind, ColumnKind::Sparse { .. }),
+        };
+        let mut profile = TableProfile::of(&input.tables);
+        if input.tables.columns().iter().all(is_known) {
+            return Ok(profile);
+        }
+        let phase = "columns";
+        engine.tell(&Event::Started { phase })?;
+        let read = input.tables.read(engine, engine.memory_limit() / 4, |table, fraction| {
+            profile.absorb(table, &|_| 1.0);
+            engine.tell(&Event::Progress { phase, rows: profile.rows(), fraction })
+        });
+        read.map_err(failed)?;
+        engine.tell(&Event::Finished { phase })?;
+        Ok(profile)
+    }
+
     /// The map, after one pass where it takes one.
-    fn make(&self, engine: &Engine, input: &Input) -> Result<Made, Failure> {
+    fn make(
+        &self,
+        engine: &Engine,
+        input: &Input,
+        profile: &TableProfile,
+        progress: &Progress,
+    ) -> Result<Made, Failure> {
         let failed = |error| data::hinted(Failure::about(&self.data)(error));
         let tables = &input.tables;
         let left_out: Vec<&str> = input.target.iter().map(|(name, _)| name.as_str()).collect();
-        // Plain numbers are taken as they are; how other cells are encoded is found in a pass.
-        let is_plain = |(column, info): (usize, &ColumnInfo)| match info.kind {
-            ColumnKind::Number => {
-                tables.inferred(column).is_none_or(|found| found.missing + found.unreadable == 0)
-            }
-            ColumnKind::Text => input.texts.contains(&info.name) || left_out.contains(&info.name.as_str()),
-            ColumnKind::Sparse { .. } => true,
-            ColumnKind::Boolean | ColumnKind::Category | ColumnKind::Date => false,
-        };
-        let profile = if tables.columns().iter().enumerate().all(is_plain) {
-            TableProfile::of(tables)
-        } else {
-            TableProfile::read(engine, tables).map_err(failed)?
-        };
-        let (Recipe { auto, .. }, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
+        let (Recipe { auto, .. }, inputs) = self.recipe.bound(&self.data, profile, &left_out)?;
+        let remarks = Remark::of_inputs(&inputs, profile);
+        remarks.iter().for_each(|remark| progress.warn(&data::advised(remark)));
         let columns = inputs.columns.fit(engine, tables).map_err(failed)?;
         let spec = auto.spec();
         let is_told = self.json || !self.run.quiet;
@@ -362,6 +382,7 @@ impl Pass<'_> {
             return Err(Failure::about(&job.data)(Error::NoRows));
         }
         digits.warnings().for_each(|text| progress.warn(&text));
+        data::warn_of_unreadable(reader.as_ref(), columns, progress);
         Ok(Written { rows, first_bytes: writer.first_bytes() })
     }
 

@@ -88,30 +88,19 @@ pub(crate) fn sequence(text: &str) -> Result<Declared, String> {
 /// A column and what it holds.
 pub(crate) fn kind(text: &str) -> Result<(String, ColumnKind), String> {
     // The name may have a "=" inside, the kind has none.
-    let found = text.rsplit_once('=').and_then(|(column, kind)| Some((column, column_kind(kind)?)));
     let (column, kind) =
-        found.ok_or_else(|| format!("expected a column and {KINDS}, such as zip=category"))?;
-    Ok((column.trim().to_owned(), kind))
+        text.rsplit_once('=').ok_or("expected a column and what it holds, such as zip=category")?;
+    Ok((column.trim().to_owned(), column_kind(kind)?))
 }
-
-/// The kinds that can be said.
-const KINDS: &str = "number, boolean, category, date or text";
 
 /// A kind of column by its name.
-pub(crate) fn column_kind(text: &str) -> Option<ColumnKind> {
-    Some(match text.trim() {
-        "number" => ColumnKind::Number,
-        "boolean" => ColumnKind::Boolean,
-        "category" => ColumnKind::Category,
-        "date" => ColumnKind::Date,
-        "text" => ColumnKind::Text,
-        _ => return None,
+pub(crate) fn column_kind(name: &str) -> Result<ColumnKind, String> {
+    name.parse().map_err(|error: bochner::Error| match error {
+        bochner::Error::Parameter { expected, found, .. } => {
+            format!("expected {expected}, found \"{}\"", text::shortened(&found, 20))
+        }
+        other => other.to_string(),
     })
-}
-
-/// What is wrong with another name.
-pub(crate) fn expected_kind(found: &str) -> String {
-    format!("expected {KINDS}, found \"{}\"", text::shortened(found, 20))
 }
 
 /// One character of ASCII, or the word `tab`.

@@ -51,6 +51,17 @@ pub enum Error {
         value: f64,
     },
 
+    /// A cell of a column of weights is missing, infinite or negative.
+    #[error("expected a weight that is not negative in column \"{column}\", found {} at row {row}", .value.map_or("none".to_owned(), |value| value.to_string()))]
+    WeightCell {
+        /// The column.
+        column: String,
+        /// Row, from 0.
+        row: u64,
+        /// The weight; none where it is missing.
+        value: Option<f64>,
+    },
+
     /// Numbers grew beyond what can be represented.
     #[error(
         "expected {what} to be finite, but the numbers overflowed; bring columns and targets to a smaller scale"
@@ -309,6 +320,9 @@ impl Error {
         match self {
             Error::OutsideDomain { kernel, expected, row, value } => {
                 Error::OutsideDomain { kernel, expected, row: first + row, value }
+            }
+            Error::NotFinite { what, row, column, value } => {
+                Error::NotFinite { what, row: first + row, column, value }
             }
             other => other,
         }

@@ -180,6 +180,7 @@ fn what_does_not_fit_is_said() {
             "--kernel spectrum(k=2)[age]+gaussian(sigma=1)[age]",
             "expected numbers in column \"age\", found texts; say how it becomes numbers",
         ),
+        (3, "--kernel spectrum(k=2)[age]+gaussian(sigma=1)[age]", "as in --sequence 'age=spectrum(k=5)'"),
         (2, "--kernel linear --sequence dna=gaussian(sigma=1)", "it compares numbers"),
         (
             2,

@@ -385,3 +385,302 @@ fn rows_of_a_group_share_a_fold() {
     let (mixed, grouped) = (error("--ignore patient"), error("--group patient"));
     assert!(mixed > 0.5 && grouped < 0.3, "{mixed} {grouped}");
 }
+
+/// Rows "x,z,w,y": y = 2x + z, whole numbers in x.
+fn plane(rows: usize) -> Vec<[String; 4]> {
+    let mut chance = Chance::new(11);
+    (0..rows)
+        .map(|i| {
+            let (x, z) = ((i * 7 % 50) as f64, chance.normal());
+            [x, z, 1.0 + (i % 3) as f64, 2.0 * x + z].map(|value| value.to_string())
+        })
+        .collect()
+}
+
+fn plane_csv(rows: &[[String; 4]]) -> String {
+    let lines = rows.iter().map(|row| row.join(",") + "\n");
+    std::iter::once("x,z,w,y\n".to_owned()).chain(lines).collect()
+}
+
+#[test]
+fn cells_that_cannot_be_read_are_counted_once() {
+    let bench = Bench::new();
+    let mut rows = plane(200);
+    rows.iter_mut().step_by(3).for_each(|row| row[0] = "oops".to_owned());
+    rows.iter_mut().step_by(50).for_each(|row| row[1] = "none at all".to_owned());
+    bench.file("t.csv", plane_csv(&rows));
+    bench.file("schema.toml", "[[columns]]\nname = \"x\"\nkind = \"number\"\n");
+    // What was said, and what was found, to be numbers.
+    let expected = [
+        "column \"x\": 67 cells are not a number (first: line 2, \"oops\"); taken as missing",
+        "column \"z\": 4 cells are not a number (first: line 2, \"none at all\"); taken as missing",
+    ];
+    for words in [
+        "fit @t.csv --target y --ignore w --kind x=number --kernel linear -o @m.bochner",
+        "fit @t.csv --target y --ignore w --schema @schema.toml --kernel linear -o @m.bochner",
+        "transform @t.csv --target y --ignore w --kind x=number -o @f.csv",
+        "predict @m.bochner @t.csv",
+        "evaluate @m.bochner @t.csv",
+        "summary @t.csv --kind x=number",
+    ] {
+        let ran = bench.run(words);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let said = ran.err + &ran.out;
+        for text in expected {
+            assert_eq!(said.matches(text).count(), 1, "{words}: {text}: {said}");
+        }
+    }
+    let strict = bench.fails(3, "transform @t.csv --target y --kind x=number --strict -o @f.csv");
+    assert!(strict.contains("t.csv:2:1: expected a number"), "{strict}");
+}
+
+#[test]
+fn features_are_made_of_missing_and_infinite_cells() {
+    let bench = Bench::new();
+    bench.file("t.csv", "a,b\n1,4\n,5\ninf,6\n3,7\n");
+    for words in ["", "--kind a=number", "--kind a=number --quiet", "--standardise"] {
+        let ran = bench.run(&format!("transform @t.csv {words}"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        // a, b, and whether a is missing; linear features are the encoded cells.
+        assert_eq!((ran.out.lines().count(), ran.out.starts_with("f0,f1,f2\n")), (5, true), "{}", ran.out);
+        let is_said =
+            ran.err.contains("column \"a\": 1 cell is infinite, taken as the smallest or the largest");
+        assert_eq!(is_said, !words.contains("--quiet"), "{}", ran.err);
+    }
+    assert_eq!(bench.run("transform @t.csv --quiet").out, "f0,f1,f2\n1,4,0\n2,5,1\n3,6,0\n3,7,0\n");
+}
+
+#[test]
+fn a_fit_says_what_columns_are_and_why_the_task() {
+    let bench = new();
+    let words = "fit @train.csv --target y --id order --ignore day -o @m.bochner --lambda 1e-4 --features 64";
+    let out = bench.ok(words);
+    let line = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert!(
+        line("columns").ends_with("4: 1 number (x), 1 boolean (open), 2 categories (city, note)"),
+        "{out}"
+    );
+    assert!(out.contains("id order; ignored day"), "{out}");
+    assert!(
+        line("task").ends_with("a number (numbers with fractions; --task classification to predict classes)")
+    );
+    assert_eq!(bench.json(&format!("{words} --json"))["reason"], "numbers with fractions");
+    let out = bench.run(&format!("fit @train.csv --target open -o @m.bochner {QUICK}")).out;
+    assert!(out.contains("2 classes: no, yes (not all are numbers)"), "{out}");
+    assert!(out.contains("left out order"), "{out}");
+}
+
+#[test]
+fn weights_count_rows_and_are_said_by_column_where_they_are_wrong() {
+    let bench = Bench::new();
+    let rows = plane(60);
+    bench.file("t.csv", plane_csv(&rows));
+    let repeated: Vec<[String; 4]> =
+        rows.iter().flat_map(|row| vec![row.clone(); row[2].parse::<f64>().unwrap() as usize]).collect();
+    bench.file("repeated.csv", plane_csv(&repeated));
+    let predict = |words: &str| {
+        let ran = bench.run(&format!("fit {words} --target y -o @m.bochner {QUICK} -q"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let out = bench.ok("predict @m.bochner @t.csv");
+        out.lines().skip(1).map(|line| line.parse::<f64>().unwrap()).collect::<Vec<f64>>()
+    };
+    let (weighted, expected) = (predict("@t.csv --weight w"), predict("@repeated.csv --ignore w"));
+    let unweighted = predict("@t.csv --ignore w");
+    let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(far(&weighted, &expected) < 1e-3, "{}", far(&weighted, &expected));
+    assert!(far(&unweighted, &expected) > 1e-2, "{}", far(&unweighted, &expected));
+    for (cell, said) in [
+        ("-1", "in column \"w\", found -1 at row 5"),
+        ("", "in column \"w\", found none at row 5"),
+        ("much", "wrong.csv:7:3: expected a number, found \"much\" (column \"w\")"),
+    ] {
+        let mut rows = plane(60);
+        rows[5][2] = cell.to_owned();
+        bench.file("wrong.csv", plane_csv(&rows));
+        let ran = bench.run(&format!("fit @wrong.csv --target y --weight w -o @m.bochner {QUICK}"));
+        assert_eq!((ran.code, ran.err.contains(said)), (3, true), "{said}: {}", ran.err);
+    }
+    // A row without a target needs no weight.
+    let mut rows = plane(60);
+    (rows[5][2], rows[5][3]) = (String::new(), String::new());
+    bench.file("t.csv", plane_csv(&rows));
+    assert_eq!(bench.run(&format!("fit @t.csv --target y --weight w -o @m.bochner {QUICK}")).code, 0);
+}
+
+#[test]
+fn a_target_that_is_no_number_is_found_among_categories() {
+    let bench = new();
+    let text = fs::read_to_string(bench.path("train.csv")).unwrap();
+    let y = text.lines().nth(3).unwrap().split(',').nth(4).unwrap().to_owned();
+    bench.file("wrong.csv", text.replacen(&format!(",{y},"), ",unknown,", 1));
+    let said = bench.fails(3, &format!("fit @wrong.csv --target y -o @m.bochner {QUICK}"));
+    assert!(said.contains("wrong.csv:4:5: expected a number, found \"unknown\""), "{said}");
+}
+
+#[test]
+fn what_is_not_learnt_from_has_no_kind() {
+    let bench = Bench::new();
+    bench.file("t.csv", plane_csv(&plane(60)));
+    for (words, role) in [
+        ("--kind y=category", "the target"),
+        ("--kind w=number --weight w", "the weight"),
+        ("--kind z=category --group z", "the group"),
+        ("--kind z=category --id z", "an id"),
+        ("--kind z=category --ignore z", "ignored"),
+    ] {
+        let said = bench.fails(2, &format!("fit @t.csv --target y -o @m.bochner {words}"));
+        let column = &words[7..8];
+        assert!(said.contains(&format!("what \"{column}\" holds cannot be said: it is {role}")), "{said}");
+        assert!(said.contains("hint: --kind is for columns to learn from, --task for the target"), "{said}");
+    }
+}
+
+#[test]
+fn a_typed_role_counts_more_than_that_of_a_schema() {
+    let bench = Bench::new();
+    bench.file("t.csv", plane_csv(&plane(60)));
+    bench.file(
+        "schema.toml",
+        "[[columns]]\nname = 'y'\nrole = 'target'\n[[columns]]\nname = 'z'\nkind = 'number'\nrole = 'weight'\n",
+    );
+    let names = |words: &str| {
+        bench.ok(&format!("fit @t.csv --schema @schema.toml -o @m.bochner {QUICK} -q {words}"));
+        let found = bench.json("inspect @m.bochner --json");
+        (found["target"].as_str().unwrap().to_owned(), found["names"].to_string())
+    };
+    // z is no weight any more, and y is learnt from.
+    assert_eq!(names("--target z"), ("z".to_owned(), "[\"x\",\"w\",\"y\"]".to_owned()));
+    assert_eq!(names("--weight w"), ("y".to_owned(), "[\"x\",\"z\"]".to_owned()));
+    assert_eq!(names("--ignore z,w"), ("y".to_owned(), "[\"x\"]".to_owned()));
+}
+
+#[test]
+fn a_plan_has_the_scaling() {
+    let bench = Bench::new();
+    bench.file("t.csv", plane_csv(&plane(60)));
+    let fit = |words: &str| {
+        bench.ok(&format!("fit @t.csv --target y -o @m.bochner -q {words}"));
+        fs::read(bench.path("m.bochner")).unwrap()
+    };
+    let expected = fit(&format!("{QUICK} --scaling robust"));
+    fs::copy(bench.path("m.bochner"), bench.path("plan.bochner")).unwrap();
+    assert!(fit("--plan @plan.bochner".replace('@', bench.path("").to_str().unwrap()).as_str()) == expected);
+    assert!(fit(QUICK) != expected);
+    assert!(
+        bench.fails(2, "fit @t.csv --target y --plan @plan.bochner --scaling robust").contains("--scaling")
+    );
+}
+
+#[test]
+fn sparse_rows_have_no_other_scaling() {
+    let bench = Bench::new();
+    let rows: String = (0..40).map(|i| format!("{} 1:{} 3:{}\n", i % 2, i % 7, i % 5)).collect();
+    bench.file("t.libsvm", rows);
+    let words = format!("fit @t.libsvm -o @m.bochner {QUICK} -q");
+    bench.ok(&words);
+    let said = bench.fails(2, &format!("{words} --scaling robust"));
+    assert!(said.contains("these rows are sparse"), "{said}");
+}
+
+#[test]
+fn ids_are_copied_as_they_are_written() {
+    let bench = Bench::new();
+    let mut rows = plane(60);
+    rows[0][0] = "+3.50".to_owned();
+    bench.file("t.csv", plane_csv(&rows));
+    bench.ok(&format!("fit @t.csv --target y --ignore w -o @m.bochner {QUICK} -q"));
+    let plain = bench.ok("predict @m.bochner @t.csv");
+    let out = bench.ok("predict @m.bochner @t.csv --id x --id w");
+    assert!(out.starts_with("x,w,y\n+3.50,1,"), "{out}");
+    let without: Vec<&str> = out.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(without, plain.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_name_may_have_a_star_inside() {
+    let bench = Bench::new();
+    let mut text = "x*,xy,y\n".to_owned();
+    (0..60).for_each(|i| writeln!(text, "{},{},{}", i % 7, i % 11, i % 7 + i % 11).unwrap());
+    bench.file("t.csv", text);
+    let names = |words: &str| {
+        bench.ok(&format!("fit @t.csv --target y --task regression -o @m.bochner {QUICK} -q {words}"));
+        bench.json("inspect @m.bochner --json")["names"].to_string()
+    };
+    assert_eq!(names("--ignore x*"), "[\"xy\"]");
+    assert_eq!(names("--ignore ?y"), "[\"x*\"]");
+}
+
+/// `x,y`, `1.5,a`, `2.5,b` in three lines, packed by the usual programs.
+const PACKED: [(&str, &str); 5] = [
+    ("gz", "1f8b0800000000000203abd0a9e432d433d549e4320292495c00afa32f8c10000000"),
+    ("zst", "28b52ffd2010810000782c790a312e352c610a322e352c620a"),
+    (
+        "xz",
+        "fd377a585a000004e6d6b4460200210116000000742fe5a301000f782c790a312e352c610a322e352c620a00b25438526b394973\
+         00012810e50b6c601fb6f37d010000000004595a",
+    ),
+    (
+        "bz2",
+        "425a683931415926535912ac22d1000007598000100005320030000060200021a4d30da8400c0d6d0cd4214fb85dc914e142404a\
+         b08b44",
+    ),
+    (
+        "zip",
+        "504b030414000000080000002158afa32f8c100000001000000005000000742e637376abd0a9e432d433d549e4320292495c0050\
+         4b0102140314000000080000002158afa32f8c1000000010000000050000000000000000000000800100000000742e637376504b\
+         0506000000000100010033000000330000000000",
+    ),
+];
+
+#[test]
+fn packed_files_are_read_by_content() {
+    let bench = Bench::new();
+    for (extension, hex) in PACKED {
+        let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(byte).collect();
+        for name in [format!("t.csv.{extension}"), "t.csv".to_owned()] {
+            bench.file(&name, &bytes);
+            let found = bench.json(&format!("summary @{name} --json"));
+            let names: Vec<&str> =
+                found["columns"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+            assert_eq!((found["rows"].as_u64(), names), (Some(2), vec!["x", "y"]), "{name}");
+            assert_eq!(found["columns"][0]["max"], "2.5", "{name}");
+        }
+    }
+}
+
+#[test]
+fn headers_are_as_people_have_them() {
+    let bench = Bench::new();
+    let rows: String = (0..40).map(|i| format!("{i},{},{}\n", i % 7, 2 * (i % 7) + 1)).collect();
+    let fit = |header: &str, words: &str| {
+        bench.file("t.csv", format!("{header}{rows}"));
+        let ran = bench.run(&format!("fit @t.csv --task regression -o @m.bochner {QUICK} {words}"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        (bench.json("inspect @m.bochner --json")["names"].to_string(), ran.err)
+    };
+    // None at all, or one of numbers.
+    let (names, said) = fit("", "--target c3 --ignore c1");
+    assert_eq!(names, "[\"c2\"]");
+    assert!(said.contains("the first line holds numbers, not names: columns are called c1, c2"), "{said}");
+    assert_eq!(fit("7,8,9\n", "--header --target 9 --ignore 7").0, "[\"8\"]");
+    assert_eq!(fit("a,b,3\n", "--no-header --target c3 --ignore c1 --kind c2=number").0, "[\"c2\"]");
+    // The index of a data frame, and two columns of one name.
+    let (names, said) = fit(",a,y\n", "--target y");
+    assert_eq!(names, "[\"a\"]");
+    assert!(said.contains("column Unnamed: 0 looks like an identifier and is left out"), "{said}");
+    let (names, said) = fit("a,a,y\n", "--target y --ignore a");
+    assert_eq!(names, "[\"a.1\"]");
+    assert!(said.contains("columns share their names: the second \"a\" is \"a.1\""), "{said}");
+}
+
+#[test]
+fn other_programs_files_are_converted_by_the_command_that_is_said() {
+    let bench = Bench::new();
+    bench.file("t.sqlite", [&b"SQLite format 3\0"[..], &[0; 100]].concat());
+    let said = bench.fails(3, "fit @t.sqlite --target y");
+    assert!(said.contains("SQLite") && said.contains("sqlite3 -header -csv"), "{said}");
+    bench.file("t.xlsx", [&b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"[..], &[0; 100]].concat());
+    let said = bench.fails(3, "fit @t.xlsx --target y");
+    assert!(said.contains("Excel"), "{said}");
+}

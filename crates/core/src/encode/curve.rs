@@ -8,11 +8,14 @@
 //! Skewed columns and outliers are where the second and the third help. Both need the sample of the profile: its quantiles are those of
 //! all rows within √(ln(2/α)/2k) in rank, with probability 1 − α, of k sampled rows.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use super::scaling::rounded;
 use crate::special::normal_quantile;
 use crate::table::sample::quantile;
+use crate::{Error, Result};
 
 /// Quantiles that are kept.
 pub(crate) const KNOTS: usize = 201;
@@ -31,6 +34,30 @@ pub enum ColumnScaling {
     Quantile,
     /// The median to 0, the distance of the quartiles to 1, outliers squashed.
     Robust,
+}
+
+impl ColumnScaling {
+    pub(crate) fn is_standard(&self) -> bool {
+        *self == ColumnScaling::Standard
+    }
+}
+
+/// `standard`, `quantile` or `robust`.
+impl FromStr for ColumnScaling {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "standard" => Ok(ColumnScaling::Standard),
+            "quantile" => Ok(ColumnScaling::Quantile),
+            "robust" => Ok(ColumnScaling::Robust),
+            _ => Err(Error::Parameter {
+                name: "scaling",
+                expected: "standard, quantile or robust",
+                found: name.to_owned(),
+            }),
+        }
+    }
 }
 
 /// What becomes of a number.

@@ -23,8 +23,7 @@ pub(super) const AS_TEXT: &str =
     "sequence kernels compare texts: read the column as text, or use a kernel of numbers";
 
 /// What to do about a column that is no number.
-const AS_NUMBERS: &str =
-    "say how it becomes numbers, as in --sequence 'COLUMN=spectrum(k=5)', or use a sequence kernel on it";
+const AS_NUMBERS: &str = "say how it becomes numbers, or use a sequence kernel on it";
 
 /// The encoding of a column of text that every kernel may look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +65,7 @@ pub fn inputs(
         return Ok(Inputs { columns, kernel, constant: Vec::new() });
     }
     let own = kernel.map(Kernel::sequences).transpose()?.unwrap_or_default();
-    let named = kernel.and_then(Kernel::names_only).filter(|names| !names.is_empty());
+    let named = kernel.and_then(Kernel::names_only);
     let named: Option<HashSet<String>> = named.map(|names| names.into_iter().collect());
     let is_looked_at = |name: &String| named.as_ref().is_none_or(|names| names.contains(name));
     check_declared(declared, &is_looked_at)?;

@@ -64,7 +64,8 @@ impl Labels {
     /// From name to class. Numbers are the same class however they are written (`1`, `1.0`, `+1`), and so are `true` and `True`.
     pub fn index(&self) -> LabelIndex {
         let named = self.texts.iter().enumerate();
-        let classes = named.map(|(class, text)| (canonical(self.kind, text).into_owned(), class)).collect();
+        let classes =
+            named.map(|(class, text)| (canonical(self.kind, text.trim()).into_owned(), class)).collect();
         LabelIndex { classes, labels: self.clone() }
     }
 }
@@ -344,6 +345,8 @@ mod tests {
         assert_eq!(labels(&["1.0", "0.0"]).texts(), ["0.0", "1.0"]);
         assert_eq!(labels(&["True", "False"]).texts(), ["False", "True"]);
         assert_eq!(labels(&["none", "-", "+"]).texts(), ["+", "-", "none"]);
+        let stored = Labels::new(LabelKind::Text, vec![" a".to_owned(), "b".to_owned()]);
+        assert_eq!(stored.index().class("a ", 0).unwrap(), 0);
     }
 
     #[test]

@@ -498,6 +498,19 @@ impl Encoder {
         }
     }
 
+    /// Dense rows with the mean of its column, as the scaling knows it, for each number that is missing.
+    pub(crate) fn filled(&self, mut rows: OwnedRows<f64>) -> OwnedRows<f64> {
+        let means = self.scaling.as_ref().map_or(&[][..], Scaling::shift);
+        if let (OwnedRows::Dense(rows), false) = (&mut rows, means.is_empty()) {
+            for row in rows.as_mut_slice().chunks_exact_mut(self.columns.count()) {
+                for (x, mean) in row.iter_mut().zip(means).filter(|(x, _)| x.is_nan()) {
+                    *x = *mean;
+                }
+            }
+        }
+        rows
+    }
+
     /// Whether sparse rows lose their zeros.
     pub(crate) fn fills(&self) -> bool {
         let is_shifted = self.scaling.as_ref().is_some_and(Scaling::fills);

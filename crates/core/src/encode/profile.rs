@@ -152,6 +152,11 @@ impl TableProfile {
         TableProfile { scaling, ..self }
     }
 
+    /// How numbers are scaled.
+    pub(super) fn scaling(&self) -> ColumnScaling {
+        self.scaling
+    }
+
     /// A sample of the rows.
     pub fn sample(&self) -> &TableSample {
         &self.sample

@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::{ColumnProfile, Decided, Inputs, TableProfile};
+use super::{ColumnProfile, ColumnScaling, Decided, Inputs, TableProfile};
+use crate::Kernel;
 use crate::table::leakage::{self, SampleTargets};
 use crate::table::{ColumnInfo, ColumnKind, TableSource, Unreadable};
 
@@ -106,33 +107,16 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// What a source found of its columns, but for some. Places are counted in lines or rows.
-    pub fn of_columns(
-        tables: &dyn TableSource,
-        is_left_out: &dyn Fn(&str) -> bool,
-        unit: &'static str,
-    ) -> Vec<Remark> {
-        let mut remarks = Vec::new();
-        for (j, ColumnInfo { name, kind }) in tables.columns().iter().enumerate() {
-            let Some(found) = tables.inferred(j).filter(|_| !is_left_out(name)) else { continue };
-            if let Some((place, example)) = &found.first {
-                remarks.push(Remark::Unreadable {
-                    column: name.clone(),
-                    kind: *kind,
-                    cells: found.unreadable,
-                    unit,
-                    place: *place,
-                    example: example.clone(),
-                });
-            }
-            if found.counts_rows {
-                remarks.push(Remark::CountsRows { column: name.clone() });
-            }
-        }
-        remarks
+    /// Of columns that count the rows, but for some.
+    pub fn of_counters(tables: &dyn TableSource, is_left_out: &dyn Fn(&str) -> bool) -> Vec<Remark> {
+        let columns = tables.columns().iter().enumerate();
+        let counters = columns.filter(|(j, info)| {
+            !is_left_out(&info.name) && tables.inferred(*j).is_some_and(|found| found.counts_rows)
+        });
+        counters.map(|(_, info)| Remark::CountsRows { column: info.name.clone() }).collect()
     }
 
-    /// Cells that a reader could not read.
+    /// Cells that a reader could not read. Places are counted in lines or rows.
     pub fn of_cells(found: &[Unreadable], columns: &[ColumnInfo], unit: &'static str) -> Vec<Remark> {
         let remark = |cells: &Unreadable| {
             let ColumnInfo { name, kind } = columns.get(cells.column)?;
@@ -146,6 +130,25 @@ impl Remark {
             })
         };
         found.iter().filter_map(remark).collect()
+    }
+
+    /// Of a fit: of its target, of what is learnt from and what is not. `missing` are the rows without a target, of which the profile
+    /// knows nothing.
+    pub fn of_fit(
+        inputs: &Inputs,
+        profile: &TableProfile,
+        target: &str,
+        decided: &Decided,
+        missing: u64,
+    ) -> Vec<Remark> {
+        let is_input = |name: &str| inputs.columns.inputs().iter().any(|input| input.name == name);
+        let mut remarks = Remark::of_target(target, decided, profile.rows() + missing, missing);
+        remarks.extend(Remark::of_inputs(inputs, profile));
+        if profile.scaling() == ColumnScaling::Standard {
+            remarks.extend(Remark::of_outliers(profile, &is_input));
+        }
+        remarks.extend(Remark::of_leaks(profile, target, decided, &is_input));
+        remarks
     }
 
     /// Of the columns that are learnt from, and those that are not because they do not vary.
@@ -207,7 +210,7 @@ impl Remark {
     }
 
     /// Of a target in so many rows.
-    pub fn of_target(target: &str, decided: &Decided, rows: u64, missing: u64) -> Vec<Remark> {
+    fn of_target(target: &str, decided: &Decided, rows: u64, missing: u64) -> Vec<Remark> {
         let mut remarks = Vec::new();
         if missing > 0 {
             remarks.push(Remark::NoTarget { target: target.to_owned(), rows: missing });
@@ -239,8 +242,8 @@ impl fmt::Display for Remark {
                 write!(f, "classes are written in several ways, and are called {classes} from here on")
             }
             Remark::ManyClasses { target, classes, rows } => {
-                let (name, rows) = (shortened(target, 40), counted(*rows, "row", "rows"));
-                write!(f, "\"{name}\" has {classes} classes in {rows}: is it the right column?")
+                let (name, rows) = (target_name(target), counted(*rows, "row", "rows"));
+                write!(f, "{name} has {classes} classes in {rows}: is it the right column?")
             }
             Remark::Constant { columns } => {
                 named(f, columns, "does not vary and is left out", "do not vary and are left out")
@@ -270,10 +273,10 @@ impl fmt::Display for Remark {
                 named(f, columns, &format!("has {what}"), &format!("have {what}"))
             }
             Remark::Leak { column, target, share } => {
-                let (name, target) = (shortened(column, 40), shortened(target, 40));
+                let (name, target) = (shortened(column, 40), target_name(target));
                 // Never 100 % where something is left.
                 let share = (1000.0 * share).floor() / 10.0;
-                write!(f, "column \"{name}\" alone predicts {share} % of \"{target}\"")
+                write!(f, "column \"{name}\" alone predicts {share} % of {target}")
             }
             Remark::Copy { column, of } => {
                 write!(f, "\"{}\" holds the same as \"{}\"", shortened(column, 40), shortened(of, 40))
@@ -283,13 +286,18 @@ impl fmt::Display for Remark {
     }
 }
 
-/// Columns that look like identifiers: each cell of its own, or a column without a name that counts the rows.
-pub fn identifiers(tables: &dyn TableSource) -> Vec<String> {
+/// Columns that look like identifiers, of which nothing can be learnt: each cell of its own, or a column without a name that counts the
+/// rows. None where the kernel names the columns that it looks at, and where they are all there is of so many inputs.
+pub fn identifiers(tables: &dyn TableSource, kernel: Option<&Kernel>, inputs: usize) -> Vec<String> {
+    if kernel.is_some_and(|kernel| kernel.names_only().is_some()) {
+        return Vec::new();
+    }
     let names = tables.columns().iter().enumerate().filter(|(j, info)| {
         let Some(found) = tables.inferred(*j) else { return false };
         found.is_identifier || (found.counts_rows && info.name.starts_with("Unnamed: "))
     });
-    names.map(|(_, info)| info.name.clone()).collect()
+    let names: Vec<String> = names.map(|(_, info)| info.name.clone()).collect();
+    if names.len() < inputs { names } else { Vec::new() }
 }
 
 /// What a cell of this kind is called.
@@ -302,6 +310,11 @@ fn kind_name(kind: ColumnKind) -> &'static str {
         ColumnKind::Text => "a text",
         ColumnKind::Sparse { .. } => "sparse",
     }
+}
+
+/// In quotes; a target may have no name.
+fn target_name(name: &str) -> String {
+    if name.is_empty() { "the target".to_owned() } else { format!("\"{}\"", shortened(name, 40)) }
 }
 
 /// `column a does …`, `columns a, b do …`
@@ -378,6 +391,10 @@ mod tests {
             (
                 Remark::NoTarget { target: String::new(), rows: 2000 },
                 "2,000 rows have no target and are left out".to_owned(),
+            ),
+            (
+                Remark::Leak { column: "a".to_owned(), target: String::new(), share: 0.9999 },
+                "column \"a\" alone predicts 99.9 % of the target".to_owned(),
             ),
             (
                 Remark::Constant { columns: names(&["a"]) },

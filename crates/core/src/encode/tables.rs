@@ -290,7 +290,17 @@ impl<'a> TableRows<'a> {
             }
             _ => None,
         };
+        self.check_weights(table, weights.as_deref())?;
         Ok(Block { targets, weights, keys, groups })
+    }
+
+    /// Weights in a column are there, finite and not negative.
+    fn check_weights(&self, table: &Table, weights: Option<&[f64]>) -> Result<()> {
+        let (Weights::Column(at), Some(weights)) = (self.weights, weights) else { return Ok(()) };
+        let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) else { return Ok(()) };
+        let column = self.tables.columns()[at].name.clone();
+        let value = (!weights[i].is_nan()).then_some(weights[i]);
+        Err(Error::WeightCell { column, row: table.first_row + i as u64, value })
     }
 
     /// The hash of the cells of each row in some columns.

@@ -90,10 +90,10 @@ impl Kernel {
         }
     }
 
-    /// The names of all columns that it looks at; none if some part looks at all columns, or at columns by number.
+    /// The names of all columns that it looks at; none if some part looks at all columns, or at columns by number, or no part at any.
     pub fn names_only(&self) -> Option<Vec<String>> {
         let mut names = Vec::new();
-        self.collect_names(&mut names).then_some(names)
+        (self.collect_names(&mut names) && !names.is_empty()).then_some(names)
     }
 
     fn collect_names(&self, names: &mut Vec<String>) -> bool {
@@ -203,7 +203,7 @@ impl Places {
             return Err(Error::Unsupported {
                 what: format!("{kernel} without columns"),
                 reason: "there are texts only, and each belongs to its sequence kernel",
-                instead: "say how a text becomes numbers for all kernels, as in --sequence 'COLUMN=spectrum(k=5)'",
+                instead: "say how a text becomes numbers for all kernels, such as by spectrum(k=5)",
             });
         }
         Ok(vec![Column::Range(0, self.shared)])

@@ -20,7 +20,9 @@ use super::metric::{self, Found, MetricChoice, MetricSearch};
 use super::tune::{Clock, Enough, Family, Grown, Growth, Plan, Settled, Step, Trial, WidthSearch};
 use super::{Linear, Ridge, Solver, Uncertainty};
 use crate::certify::{Certificate, capacity};
-use crate::encode::{Declared, Encoder, Inputs, Metric, Precision, Scaled, Scaling, TableProfile, inputs};
+use crate::encode::{
+    ColumnScaling, Declared, Encoder, Inputs, Metric, Precision, Scaled, Scaling, TableProfile, inputs,
+};
 use crate::matrix::with_rows;
 use crate::model::{Calibration, Outcome};
 use crate::plan::Machine;
@@ -76,6 +78,9 @@ pub struct Auto {
     pub precision: Option<Precision>,
     /// Whether columns are brought to mean 0 and deviation 1 first (sparse ones to deviation 1).
     pub standardise: bool,
+    /// How columns of numbers of a table are scaled, where they are.
+    #[serde(default, skip_serializing_if = "ColumnScaling::is_standard")]
+    pub scaling: ColumnScaling,
     /// What may be left to gain, as a part of the objective, where steps are made; none for the learner's own.
     pub tolerance: Option<f64>,
     /// Seconds that a fit may take while something is left open; none for a fixed amount of work, which is the same on any machine.
@@ -118,6 +123,7 @@ impl Default for Auto {
             lambda: Lambda::CrossValidated { folds: 5 },
             precision: None,
             standardise: true,
+            scaling: ColumnScaling::Standard,
             tolerance: None,
             budget: None,
             uncertainty: Uncertainty::default(),

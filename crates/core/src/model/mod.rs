@@ -395,10 +395,16 @@ impl Model {
         table: &Table,
         columns: &[ColumnInfo],
     ) -> Result<Matrix<f64>> {
-        let positions = self.encoder.columns().positions(columns)?;
-        let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
+        let rows = self.rows_of(engine, table, columns)?;
         self.decide(engine, rows.view())
             .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
+    }
+
+    /// The rows of a table with the model's columns, wherever they stand in it. A number that is missing is the mean of its column.
+    pub fn rows_of(&self, engine: &Engine, table: &Table, columns: &[ColumnInfo]) -> Result<OwnedRows<f64>> {
+        let positions = self.encoder.columns().positions(columns)?;
+        let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
+        Ok(self.encoder.filled(rows))
     }
 
     /// Rows as the kernel compares them: scaled, and stretched by the learnt metric. They serve whatever else compares rows: components, clusters, neighbours, tests.

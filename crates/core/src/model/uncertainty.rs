@@ -10,7 +10,7 @@
 
 use super::{Head, Model};
 use crate::certify::conformal::rank;
-use crate::encode::{AnyOwned, rows_of};
+use crate::encode::AnyOwned;
 use crate::linalg::dot;
 use crate::sweep::BLOCK;
 use crate::table::{ColumnInfo, Table};
@@ -245,8 +245,7 @@ impl Model {
         columns: &[ColumnInfo],
         coverage: f64,
     ) -> Result<Intervals> {
-        let positions = self.encoder.columns().positions(columns)?;
-        let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
+        let rows = self.rows_of(engine, table, columns)?;
         self.intervals(engine, rows.view(), coverage)
             .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
     }
@@ -258,8 +257,7 @@ impl Model {
         table: &Table,
         columns: &[ColumnInfo],
     ) -> Result<Matrix<f64>> {
-        let positions = self.encoder.columns().positions(columns)?;
-        let rows = rows_of(engine, table, self.encoder.columns(), &positions)?;
+        let rows = self.rows_of(engine, table, columns)?;
         self.deviation(engine, rows.view())
             .map_err(|error| self.encoder.columns().in_words(error.counted_from(table.first_row)))
     }

@@ -12,6 +12,7 @@ pub mod number;
 pub mod sample;
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
@@ -43,10 +44,39 @@ pub enum ColumnKind {
     },
 }
 
+/// Kinds that a column of a table may have, by their names.
+const KINDS: [ColumnKind; 5] =
+    [ColumnKind::Number, ColumnKind::Boolean, ColumnKind::Category, ColumnKind::Date, ColumnKind::Text];
+
 impl ColumnKind {
+    /// `number`, `boolean`, `category`, `date`, `text` or `sparse`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnKind::Number => "number",
+            ColumnKind::Boolean => "boolean",
+            ColumnKind::Category => "category",
+            ColumnKind::Date => "date",
+            ColumnKind::Text => "text",
+            ColumnKind::Sparse { .. } => "sparse",
+        }
+    }
+
     /// Whether cells of one value are written in several ways, of which a column has one: `1,5` or `1.5`, `1/3/2024` or `3/1/2024`.
     pub fn has_ways_of_writing(self) -> bool {
         matches!(self, ColumnKind::Number | ColumnKind::Date)
+    }
+}
+
+/// By the name, all but sparse ones.
+impl FromStr for ColumnKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        KINDS.into_iter().find(|kind| kind.name() == name.trim()).ok_or_else(|| Error::Parameter {
+            name: "the kind of a column",
+            expected: "number, boolean, category, date or text",
+            found: name.to_owned(),
+        })
     }
 }
 

@@ -352,5 +352,8 @@ fn targets_stand_beside_the_rows_of_another_file() {
         encoding: Some("latin1".parse().unwrap()),
         ..Options::default()
     };
-    assert_eq!(numbers(&tables(&*open(&ENGINE, &at("x.csv"), &options).unwrap(), 9)[0]), [[1.0, 2.0], [3.0, 4.0]]);
+    assert_eq!(
+        numbers(&tables(&*open(&ENGINE, &at("x.csv"), &options).unwrap(), 9)[0]),
+        [[1.0, 2.0], [3.0, 4.0]]
+    );
 }

@@ -41,9 +41,15 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<usize, String> {
 
 #[test]
 fn changed_files_are_read_or_refused() {
-    for (format, cases) in
-        [("parquet", 1500), ("arrow", 800), ("csv", 300), ("json", 300), ("npy", 300), ("libsvm", 300), ("packed", 300)]
-    {
+    for (format, cases) in [
+        ("parquet", 1500),
+        ("arrow", 800),
+        ("csv", 300),
+        ("json", 300),
+        ("npy", 300),
+        ("libsvm", 300),
+        ("packed", 300),
+    ] {
         let files = sample::files(format).unwrap().unwrap();
         let mut random = Random(1);
         let mut refused = 0;

@@ -1,8 +1,8 @@
 //! Columns of every kind: encoded, scaled, saved and read, alike in training and prediction.
 
-use bochner::encode::{ColumnScaling, Inputs, Precision, TableProfile, TableRows, inputs};
+use bochner::encode::{ColumnScaling, Columns, Inputs, Precision, TableProfile, TableRows, inputs};
 use bochner::table::{Column, ColumnInfo, ColumnKind, MISSING_DATE, MemoryTables, Table, TableSource};
-use bochner::{Auto, Engine, Lambda, MetricChoice, Model};
+use bochner::{Auto, Engine, Lambda, Matrix, MetricChoice, Model};
 use bochner_testkit::Chance;
 
 use crate::table::engine;
@@ -90,6 +90,32 @@ fn models_of_every_kind_of_column_are_saved() {
         assert_eq!(decide(&read, &other), decide(&model, &other), "{scaling:?}");
         assert_eq!(read.to_bytes().unwrap(), bytes, "{scaling:?}");
         assert_eq!(fit(&engine(1), &tables, scaling, &[]).to_bytes().unwrap(), bytes, "{scaling:?}");
+    }
+}
+
+/// A model of arrays knows the mean of each column, and nothing of missing cells.
+#[test]
+fn a_number_that_is_missing_for_the_first_time_is_the_mean() {
+    let mut chance = Chance::new(4);
+    let x = Matrix::from_fn(200, 2, |_, j| 3.0 * j as f64 + chance.normal());
+    let y: Vec<f64> = (0..200).map(|i| x.row(i)[0].sin() + x.row(i)[1]).collect();
+    let auto = Auto { features: Some(64), metric: MetricChoice::None, ..Auto::default() };
+    let engine = engine(1);
+    let named = auto.fit(&engine, &(&x, &y)).unwrap().with_names(Columns::numbers(["a", "b"]), "y").unwrap();
+    let unnamed = auto.fit(&engine, &(&x, &y)).unwrap();
+    let info = |name: &str| ColumnInfo { name: name.to_owned(), kind: ColumnKind::Number };
+    let (infos, mean) = ([info("a"), info("b")], named.encoder().scaling().unwrap().shift()[1]);
+    let block = |b: Vec<f64>| Table {
+        rows: 2,
+        columns: vec![Column::Number(vec![0.5, -1.0]), Column::Number(b)],
+        first_row: 70,
+    };
+    for model in [named, unnamed] {
+        let decide = |b: Vec<f64>| model.decide_table(&engine, &block(b), &infos).unwrap();
+        assert_eq!(decide(vec![f64::NAN, 2.0]), decide(vec![mean, 2.0]));
+        assert_ne!(decide(vec![f64::NAN, 2.0]), decide(vec![0.0, 2.0]));
+        let infinite = model.decide_table(&engine, &block(vec![1.0, f64::INFINITY]), &infos).unwrap_err();
+        assert!(matches!(infinite, bochner::Error::NotFinite { row: 71, column: 1, .. }), "{infinite}");
     }
 }
 

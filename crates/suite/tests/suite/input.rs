@@ -338,6 +338,7 @@ proptest! {
             lambda: lambda.map_or(Lambda::CrossValidated { folds: 3 }, |value| Lambda::Given { value }),
             precision: (seed % 2 == 0).then_some(bochner::encode::Precision::Single),
             standardise: given,
+            scaling: Default::default(),
             tolerance: None,
             budget: None,
             uncertainty: bochner::Uncertainty { held_out: (seed % 5 < 2).then_some(0.4), ..Default::default() },
