@@ -51,7 +51,7 @@ fn pairs(a: &Tree, b: &Tree, of: impl Fn(&Tree, &Tree) -> f64) -> f64 {
 }
 
 pub(crate) fn main() -> Result<()> {
-    let (engine, n) = (Engine::default(), 400);
+    let (engine, n) = (Engine::default(), 200);
     // In one kind a node mostly repeats its parent's label, in the other it mostly does not.
     let kind = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let tree = |i: usize| {

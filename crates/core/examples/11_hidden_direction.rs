@@ -8,7 +8,7 @@ use bochner::random::{Draws, Stream};
 use bochner::{Auto, Engine, Matrix, MetricChoice, Rows};
 
 pub(crate) fn main() -> bochner::Result<()> {
-    let (n, d) = (2000, 10);
+    let (n, d) = (1000, 10);
     let normal = |i: usize, j: usize| Draws::new(1, Stream::Sample, (i * d + j) as u64).normal();
     let x = Matrix::from_fn(n, d, normal);
     let length = (0..d).map(|j| ((j + 1) * (j + 1)) as f64).sum::<f64>().sqrt();
@@ -19,7 +19,7 @@ pub(crate) fn main() -> bochner::Result<()> {
 
     let engine = Engine::default();
     for metric in [MetricChoice::None, MetricChoice::Auto] {
-        let model = Auto { metric, features: Some(512), ..Auto::default() }.fit(&engine, &(&x, &y))?;
+        let model = Auto { metric, features: Some(256), ..Auto::default() }.fit(&engine, &(&x, &y))?;
         let found = model.decide(&engine, Rows::from(&new))?;
         let squares: f64 = (0..new.rows()).map(|i| (found.row(i)[0] - f(new.row(i))).powi(2)).sum();
         println!("error {:.3} of a function of deviation 0.71", (squares / new.rows() as f64).sqrt());

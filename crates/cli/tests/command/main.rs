@@ -511,7 +511,7 @@ fn every_map_and_option_goes_through() {
     ] {
         let features = if options.contains("features") { "" } else { "--features 64" };
         let words = format!(
-            "fit @train.csv --target y --ignore note --ignore id -o @m.bochner -q --json {features} {options}"
+            "fit @train.csv --target y --ignore note --ignore id --metric none -o @m.bochner -q --json {features} {options}"
         );
         let found = bench.json(&words);
         assert!(found["certificate"]["bound"].is_object(), "{found}");

@@ -22,7 +22,7 @@ fn a_metric_is_learnt_told_and_kept() {
     slanted(&bench);
     let error = |metric: &str| {
         let words = format!(
-            "fit @slanted.csv --target y --features 256 --metric {metric} -o @{metric}.bochner --json -q"
+            "fit @slanted.csv --target y --kernel gaussian --features 256 --metric {metric} -o @{metric}.bochner --json -q"
         );
         bench.json(&words)["cross_validation"]["rmse"].as_f64().unwrap()
     };
@@ -52,7 +52,7 @@ fn a_metric_is_learnt_told_and_kept() {
 fn a_page_shows_the_columns_that_matter_and_their_directions() {
     let bench = Bench::new();
     slanted(&bench);
-    let fit = "fit @slanted.csv --target y --features 256 --metric";
+    let fit = "fit @slanted.csv --target y --kernel gaussian --features 128 --metric";
     bench.ok(&format!("{fit} full -o @full.bochner --report @fit.html -q"));
     bench.ok("inspect @full.bochner --report @full.html");
     for page in ["fit.html", "full.html"].map(|name| std::fs::read_to_string(bench.path(name)).unwrap()) {

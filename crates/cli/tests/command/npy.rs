@@ -53,7 +53,9 @@ fn the_same_numbers_give_the_same_models_predictions_and_metrics() {
         data(&bench, "train", 5000, classes, 1);
         data(&bench, "test", 300, classes, 2);
         let fit = |file: &str, target: &str, words: &str| {
-            bench.ok(&format!("fit @{file} --target {target} -D 64 --metric none -q -o @m.bochner {words}"));
+            bench.ok(&format!(
+                "fit @{file} --target {target} --kernel gaussian -D 64 --metric none -q -o @m.bochner {words}"
+            ));
             fs::read(bench.path("m.bochner")).unwrap()
         };
         let expected = fit("train.csv", "x2", "");

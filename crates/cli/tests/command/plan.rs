@@ -49,8 +49,8 @@ fn a_fit_is_forecast_without_being_made() {
 #[test]
 fn a_plan_replays_to_the_same_bytes() {
     let bench = Bench::new();
-    waves(&bench, 3000);
-    let found = bench.json("fit @waves.csv --target y -o @first.bochner --json -q");
+    waves(&bench, 2500);
+    let found = bench.json("fit @waves.csv --target y --kernel gaussian -o @first.bochner --json -q");
     let plan = &found["training"]["plan"];
     assert!(plan["trials"].as_array().unwrap().len() > 7, "{plan}");
     assert!(plan["fit"]["features"].as_u64().unwrap() >= 512, "{plan}");

@@ -102,7 +102,9 @@ impl Band {
             let (row, l) = (&mut from[..columns], factor.row(i));
             for (p, l) in l.iter().enumerate().take(WIDTH).skip(first) {
                 let known = &before[(i + p - WIDTH) * columns..][..columns];
-                row.iter_mut().zip(known).for_each(|(x, y)| *x -= l * y);
+                for c in 0..columns {
+                    row[c] -= l * known[c];
+                }
             }
             row.iter_mut().for_each(|x| *x /= l[WIDTH]);
         }
@@ -113,7 +115,9 @@ impl Band {
             row.iter_mut().for_each(|x| *x /= l[WIDTH]);
             for (p, l) in l.iter().enumerate().take(WIDTH).skip(first) {
                 let next = &mut before[(i + p - WIDTH) * columns..][..columns];
-                next.iter_mut().zip(&*row).for_each(|(x, y)| *x -= l * y);
+                for c in 0..columns {
+                    next[c] -= l * row[c];
+                }
             }
         }
         x.as_mut_slice().iter_mut().for_each(|x| *x /= self.unit);

@@ -237,7 +237,8 @@ fn an_observer_stops_a_fit_in_every_phase() {
         {
             let engine =
                 EngineSpec { observer: Some(std::sync::Arc::new(Stop(phase))), ..EngineSpec::default() };
-            let result = Auto { method, ..Auto::default() }.fit(&engine.build(), &(&x, &y));
+            let kernel = "gaussian".parse().unwrap();
+            let result = Auto { kernel, method, ..Auto::default() }.fit(&engine.build(), &(&x, &y));
             assert!(matches!(result, Err(Error::Interrupted)), "{phase} {result:?}");
         }
     }

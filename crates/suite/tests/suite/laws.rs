@@ -4,8 +4,8 @@ use crate::table::{INPUTS, engine, fitted, rows, sample, single, specs};
 use bochner::certify::Certificate;
 use bochner::encode::Precision;
 use bochner::{
-    Arrays, Auto, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Method, Model,
-    Ridge, Rows, Target,
+    Arrays, Auto, Csr, Engine, Kernel, LabelKind, Labels, Lambda, MapSpec, Matrix, MatrixView, Method,
+    MetricChoice, Model, Ridge, Rows, Target,
 };
 use bochner_testkit::{
     Absolute, assert_close, assert_same_bits, assert_same_bits_f32, classification, regression,
@@ -345,7 +345,8 @@ fn single_precision_comes_after_scaling() {
     let y: Vec<f64> = (0..n).map(|i| (i as f64 / 200.0).sin()).collect();
     let error = |precision| {
         let kernel = "gaussian".parse().unwrap();
-        let auto = Auto { kernel, features: Some(512), precision: Some(precision), ..Auto::default() };
+        let (metric, precision) = (MetricChoice::None, Some(precision));
+        let auto = Auto { kernel, features: Some(256), precision, metric, ..Auto::default() };
         let model = auto.fit(&engine(2), &(&x, &y)).unwrap();
         let found = model.decide(&engine(2), Rows::from(&x)).unwrap();
         found.as_slice().iter().zip(&y).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

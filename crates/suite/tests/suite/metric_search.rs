@@ -19,8 +19,10 @@ fn waves(n: usize, d: usize) -> (Matrix<f64>, Vec<f64>) {
     (x, y)
 }
 
+/// A Gaussian of any width.
 fn auto(metric: MetricChoice) -> Auto {
-    Auto { metric, features: Some(128), ..Auto::default() }
+    let kernel = "gaussian".parse().unwrap();
+    Auto { kernel, metric, features: Some(128), ..Auto::default() }
 }
 
 /// The columns that matter most, in order of their names.
@@ -111,11 +113,12 @@ fn no_time_and_no_memory_mean_no_metric() {
     assert!(matches!(&error, Error::Memory { what, .. } if what.contains("metric")), "{error}");
 }
 
-/// Steps that were found while D was free give the same metric again.
+/// Steps that were found while D and the family were free give the same metric again.
 #[test]
 fn a_plan_with_a_chosen_size_is_replayed() {
     let (x, y) = waves(600, 5);
-    let model = Auto { features: None, ..auto(MetricChoice::Auto) }.fit(&engine(2), &(&x, &y)).unwrap();
+    let open = Auto { kernel: KernelChoice::Any, features: None, ..auto(MetricChoice::Auto) };
+    let model = open.fit(&engine(2), &(&x, &y)).unwrap();
     let plan = model.training().unwrap().plan.clone().unwrap();
     let again = plan.fit.fit(&engine(1), &(&x, &y)).unwrap();
     assert!(model.encoder().metric().is_some());

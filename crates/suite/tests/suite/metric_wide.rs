@@ -166,7 +166,8 @@ fn texts(n: usize, seed: u64) -> Texts {
 fn fitted(texts: &Texts, metric: MetricChoice, threads: usize) -> Model {
     let target = Target::Numbers { outputs: 1 };
     let arrays = Arrays::new(Rows::from(&texts.rows), texts.targets.view(), None, target).unwrap();
-    let auto = Auto { metric, features: Some(256), standardise: false, ..Auto::default() };
+    let kernel = "gaussian".parse().unwrap();
+    let auto = Auto { kernel, metric, features: Some(256), standardise: false, ..Auto::default() };
     auto.fit(&engine(threads), &arrays).unwrap()
 }
 
@@ -195,7 +196,8 @@ fn a_direction_of_three_hundred_words_is_found() {
     let angle = along.abs().min(1.0).acos().to_degrees();
     assert!(angle < 30.0, "{angle}");
     let oracle = {
-        let auto = Auto { metric: MetricChoice::None, features: Some(256), ..Auto::default() };
+        let kernel = "gaussian".parse().unwrap();
+        let auto = Auto { kernel, metric: MetricChoice::None, features: Some(256), ..Auto::default() };
         let (x, known) = (counted(&old), counted(&new));
         let y: Vec<f64> = old.targets.as_slice().to_vec();
         let model = auto.fit(&engine(2), &(&x, &y)).unwrap();

@@ -651,7 +651,7 @@ fn models_of_texts_are_saved_loaded_and_the_same_for_any_number_of_threads() {
         (given, declared("spectrum(k=4,width=512,tf_idf=1)")),
         (auto("gaussian(sigma=1)[dna]"), declared("spectrum(k=4,width=512)")),
         (landmarks, declared("mismatch(k=4,m=1,width=512)")),
-        (Auto { features: Some(256), ..Auto::default() }, declared("spectrum(k=4,width=512)")),
+        (Auto { features: Some(128), ..Auto::default() }, declared("spectrum(k=4,width=256)")),
     ] {
         let model = fit(&auto, 1, &declared).unwrap();
         let bytes = model.to_bytes().unwrap();
