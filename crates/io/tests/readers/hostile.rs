@@ -149,7 +149,8 @@ fn all_that_is_unpacked_has_one_budget() {
     let schema = arrow_schema::Schema::new(fields);
     let head = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).unwrap().get_ref().clone();
     let stream = |size: usize| {
-        let buffers: Vec<Vec<u8>> = (0..all).flat_map(|_| text(size)).collect();
+        let text = text(size);
+        let buffers: Vec<Vec<u8>> = (0..all).flat_map(|_| text.clone()).collect();
         let rows = Batch { rows: 1, columns: all, buffers: &buffers, is_packed: true }.message();
         [head.clone(), rows].concat()
     };
