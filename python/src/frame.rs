@@ -11,8 +11,7 @@ use std::sync::OnceLock;
 
 use arrow_schema::DataType;
 use bochner::encode::{
-    ColumnScaling, Columns, Decided, Inputs, Labels, Precision, Remark, TableProfile, identifiers, inputs,
-    rows_of,
+    Columns, Decided, Inputs, Labels, Precision, Remark, TableProfile, identifiers, inputs, rows_of,
 };
 use bochner::stat::Moments;
 use bochner::sweep::BLOCK;
