@@ -12,7 +12,7 @@ use crate::value;
 
 /// Kernel machines at the cost of linear models
 ///
-/// Fits kernel ridge regression, classification and support vector machines to tables as they are (CSV, Parquet, Arrow, LIBSVM, NPY), with randomized features, and says how far the model is from the exact kernel's.
+/// Fits kernel ridge regression, classification and support vector machines to tables as they are (CSV, JSON lines, Parquet, Arrow, LIBSVM, NPY), with randomized features, and says how far the model is from the exact kernel's.
 #[derive(Debug, Parser)]
 #[command(name = "bochner", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Args {

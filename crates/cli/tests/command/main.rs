@@ -135,7 +135,10 @@ fn numbers_are_learnt_predicted_evaluated_and_inspected() {
     bench.numbers("test.csv", 200, 2);
     let out = bench.ok(&format!("fit @train.csv --target y --ignore id --ignore note -o @m.bochner {FIT}"));
     assert!(out.contains("600") && out.contains("chosen, width tuned") && out.contains("measured"), "{out}");
-    assert!(out.contains("\"y\", a number (--task classification to predict classes)"), "{out}");
+    assert!(
+        out.contains("\"y\", a number (numbers with fractions; --task classification to predict classes)"),
+        "{out}"
+    );
     assert!(out.lines().count() <= 20, "{out}");
 
     let found = bench.json("evaluate @m.bochner @test.csv --json");
