@@ -230,7 +230,7 @@ fn open_chosen(
     *options =
         std::mem::take(options).with_texts(texts.iter().map(String::as_str).chain(target).chain(group));
     let source = bochner_io::open(engine, path, options)?;
-    let mut remarks: Vec<Remark> = source.warnings().into_iter().map(Remark::Other).collect();
+    let mut remarks: Vec<Remark> = warnings(source.as_ref()).into_iter().map(Remark::Other).collect();
     let identifiers = identifiers(source.as_ref(), kernel, columns.len() - left_out.len() - roles.len());
     if !identifiers.is_empty() {
         left_out.extend_from_slice(&identifiers);
@@ -267,6 +267,15 @@ fn ignored(columns: &[ColumnInfo], patterns: &[String]) -> bochner::Result<Vec<S
 
 /// What places in a file are counted in.
 pub(crate) const PLACE: &str = "line";
+
+/// What was noticed when a file was opened, and the option that does something about it.
+pub(crate) fn warnings(tables: &dyn TableSource) -> Vec<String> {
+    let advised = |text: String| match text.as_str() {
+        bochner_io::NO_HEADER => format!("{text} (--header if they are names)"),
+        _ => text,
+    };
+    tables.warnings().into_iter().map(advised).collect()
+}
 
 /// A remark, and the option that does something about it.
 pub(crate) fn advised(remark: &Remark) -> String {

@@ -119,7 +119,7 @@ fn summarized(
     progress.tell(&Event::Finished { phase })?;
     let identifiers = identifiers(tables, None, infos.len() - usize::from(target.is_some()));
     let says = |remarks: Vec<Remark>| remarks.iter().map(data::advised).collect::<Vec<_>>();
-    let mut notes = tables.warnings();
+    let mut notes = data::warnings(tables);
     let is_left_out = |name: &str| identifiers.iter().any(|other| other == name);
     notes.extend(says(Remark::of_counters(tables, &is_left_out)));
     notes.extend(says(Remark::of_cells(&reader.unreadable(), infos, data::PLACE)));

@@ -10,7 +10,7 @@
 
 mod delimiter;
 mod fields;
-mod layout;
+pub(crate) mod layout;
 mod split;
 
 use bochner::Engine;

@@ -606,7 +606,7 @@ pub enum Error {
 
     /// A name that two columns would have.
     #[error(
-        "{}: expected no column \"{name}\" where targets come from a file of their own, found one; say --ignore or rename it",
+        "{}: expected no column \"{name}\" where targets come from a file of their own, found one; rename it",
         .file.display()
     )]
     TargetName {

@@ -68,6 +68,7 @@ use bochner::table::infer::KindScan;
 use bochner::{Engine, Result};
 
 pub use beside::TARGET;
+pub use csv::layout::NO_HEADER;
 pub use encoding::Encoding;
 pub use error::Error;
 pub use features::{FeatureFormat, FeatureWriter, field};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::types::Float32Type;
+use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_schema::DataType;
 use bochner::Engine;
 use bochner::table::infer::{Inferred, KindScan};
@@ -299,6 +300,11 @@ fn push(array: &dyn Array, to: &mut Cells, note: &mut impl FnMut(usize, &str)) {
                     }
                 }
             }
+        }
+        // A text may be a target: it is read back as the same number.
+        (Column::Text(_), DataType::Float32) => {
+            let exact: Float64Array = array.as_primitive::<Float32Type>().unary(f64::from);
+            push(&exact, to, note);
         }
         _ => {
             let mut i = 0;

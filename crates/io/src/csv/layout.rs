@@ -13,6 +13,9 @@ use crate::origin::Origin;
 use crate::text::records::Records;
 use crate::text::{Cell, Field};
 
+/// What is said of a table whose first line is a row.
+pub const NO_HEADER: &str = "the first line holds numbers, not names: columns are called c1, c2, …";
+
 /// The most fields of a record: names and places are kept for each.
 const MOST_FIELDS: usize = 1 << 20;
 
@@ -53,8 +56,7 @@ impl Layout {
         let header = options.header.unwrap_or_else(|| {
             let is_header = !are_cells(&fields);
             if !is_header {
-                let text = "the first line holds numbers, not names: columns are called c1, c2, … (--header if they are names)";
-                warnings.push(text.to_owned());
+                warnings.push(NO_HEADER.to_owned());
             }
             is_header
         });

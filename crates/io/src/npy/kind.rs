@@ -53,11 +53,10 @@ impl Kind {
         }
     }
 
-    /// An entry in as few digits as it takes to read it back as the same entry.
+    /// An entry in as few digits as it takes to read it back as the same number, in double precision: it may be a target.
     pub(super) fn text(self, bytes: &[u8]) -> String {
         match self {
-            Kind::F4 => f32::from_bits(word(bytes) as u32).to_string(),
-            Kind::F8 | Kind::Boolean => self.number(bytes).to_string(),
+            Kind::F4 | Kind::F8 | Kind::Boolean => self.number(bytes).to_string(),
             Kind::Signed(_) => signed(bytes).to_string(),
             Kind::Unsigned(_) => word(bytes).to_string(),
         }
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(text("<i8", &9_007_199_254_740_993i64.to_le_bytes()), "9007199254740993");
         assert_eq!(text("<u8", &u64::MAX.to_le_bytes()), "18446744073709551615");
         assert_eq!([text("<f8", &3f64.to_le_bytes()), text("|b1", &[7])], ["3", "1"]);
-        assert_eq!(text("<f4", &0.1f32.to_le_bytes()), "0.1");
+        assert_eq!(text("<f4", &0.1f32.to_le_bytes()), "0.10000000149011612");
     }
 
     #[test]

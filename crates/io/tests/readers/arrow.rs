@@ -171,7 +171,7 @@ fn dates_of_every_unit_and_zone_are_nanoseconds_in_utc() {
     assert_eq!(texts(TimestampNanosecondArray::from(vec![i64::MIN])), said(&["a date out of range"]));
     assert_eq!(
         texts(Float32Array::from(vec![Some(0.1), None, Some(f32::NAN), Some(1e10)])),
-        [Some("0.1".into()), None, None, Some("10000000000".into())]
+        [Some("0.10000000149011612".into()), None, None, Some("10000000000".into())]
     );
 }
 
