@@ -18,7 +18,9 @@ use bochner::sweep::BLOCK;
 use bochner::table::{
     CellFormat, Column, ColumnInfo, ColumnKind, MemoryTables, Table, TableReader, TableSource, Unreadable,
 };
-use bochner::{AnyRows, Engine, Error, Event, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar};
+use bochner::{
+    AnyRows, Engine, Error, Event, Kernel, Matrix, MatrixView, OwnedRows, Result, Rows, Scalar, Target,
+};
 use bochner_io::{Known, Options};
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -89,6 +91,17 @@ pub(crate) struct Beside<'a> {
     pub(crate) group: Option<&'a str>,
     /// Whether categories of many levels are encoded by the targets.
     pub(crate) encodes: bool,
+}
+
+impl Beside<'_> {
+    /// Columns of numbers that the targets are coded as.
+    pub(crate) fn outputs(&self) -> usize {
+        match (self.labels, self.targets) {
+            (Some(labels), _) => Target::Classes { labels: labels.clone() }.outputs(),
+            (None, Some(targets)) => targets.columns(),
+            (None, None) => 1,
+        }
+    }
 }
 
 impl Given<'_> {

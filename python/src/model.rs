@@ -805,7 +805,7 @@ impl<'a> Learnt<'a> {
         };
         Job::new(frame.threads(), 0).run(py, |engine| {
             let (profile, target) = frame.profile(engine, beside)?;
-            let profile = profile.with_scaling(auto.scaling);
+            let profile = profile.with_scaling(auto.scaling).with_outputs(beside.outputs());
             let left_out: Vec<&str> = target.as_deref().into_iter().chain(beside.group).collect();
             let inputs = frame.inputs(kernel, &profile, &left_out, auto.seed)?;
             let remarks = frame.remarks(kernel, &left_out, &inputs, &profile, beside);

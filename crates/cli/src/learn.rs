@@ -198,6 +198,7 @@ impl Job {
         }
         let about_target = |error| data::about_target(error, &self.data, &options, &target);
         let decided = pass.decide(self.recipe.task).map_err(about_target)?;
+        let profile = profile.with_outputs(decided.outputs());
         let (recipe, inputs) = self.recipe.bound(&self.data, &profile, &left_out)?;
         digits.warnings().try_for_each(|text| engine.tell(&Event::Warning { text: &text }))?;
         self.tell(engine, &Remark::of_cells(tables.unreadable(), tables.columns(), data::PLACE))?;

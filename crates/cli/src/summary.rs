@@ -105,7 +105,7 @@ fn summarized(
     }
     let mut targets = TargetPass::default();
     let mut stored = vec![Stored::default(); infos.len()];
-    let mut distinct = vec![Distinct::default(); infos.len()];
+    let mut distinct = vec![Distinct::among(infos.len()); infos.len()];
     let phase = "read";
     progress.tell(&Event::Started { phase })?;
     let mut reader = tables.open(engine)?;

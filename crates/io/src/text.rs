@@ -202,9 +202,11 @@ impl Looked {
         format: &F,
         origin: &Origin,
     ) -> bochner::Result<Vec<Option<KindScan>>> {
-        let is_open = |j: usize| self.is_open(j).then(KindScan::default);
-        let mut scans: Vec<Option<KindScan>> = (0..self.known.len()).map(is_open).collect();
-        if scans.iter().all(Option::is_none) {
+        let columns = 0..self.known.len();
+        let count = columns.clone().filter(|&j| self.is_open(j)).count();
+        let scan = |j: usize| self.is_open(j).then(|| KindScan::with_budget(count));
+        let mut scans: Vec<Option<KindScan>> = columns.map(scan).collect();
+        if count == 0 {
             return Ok(scans);
         }
         let phase = "infer";

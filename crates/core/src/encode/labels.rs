@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::infer::is_missing_label;
 use crate::table::number;
-use crate::{Error, Result};
+use crate::{Error, Result, Target};
 
 /// What labels were before they became text, so that they can be handed back as such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +137,16 @@ pub struct Decided {
     pub reason: String,
     /// Classes that were written in more than one way, and the spelling that they have now.
     pub respelled: Vec<String>,
+}
+
+impl Decided {
+    /// Columns of numbers that the target is coded as.
+    pub fn outputs(&self) -> usize {
+        match &self.labels {
+            Some(labels) => Target::Classes { labels: labels.clone() }.outputs(),
+            None => 1,
+        }
+    }
 }
 
 /// Reads a column of targets to find out what it is.

@@ -101,8 +101,8 @@ pub struct TableProfile {
     formats: Vec<CellFormat>,
     profiles: Vec<ColumnProfile>,
     rows: u64,
-    /// Whether categories of many levels are encoded by the target.
-    by_target: bool,
+    /// The outputs of the target, if categories of many levels are encoded by it.
+    by_target: Option<usize>,
     scaling: ColumnScaling,
     sample: TableSample,
     /// Whether columns that do not vary are encoded like others.
@@ -117,7 +117,7 @@ impl TableProfile {
         let formats = columns.iter().map(|column| CellFormat::from(column.kind)).collect();
         let sample = TableSample::new(columns, None);
         let (columns, rows, scaling) = (columns.to_vec(), 0, ColumnScaling::default());
-        let (by_target, keeps_constants) = (false, false);
+        let (by_target, keeps_constants) = (None, false);
         TableProfile { columns, formats, profiles, rows, by_target, scaling, sample, keeps_constants }
     }
 
@@ -130,7 +130,7 @@ impl TableProfile {
     /// The same for a fit that encodes categories of many levels by the target in this column (`target.rs`), as
     /// [`Auto::fit_table`](crate::Auto::fit_table) does; otherwise the rare levels share a column.
     pub fn with_target(self, column: usize) -> TableProfile {
-        TableProfile { by_target: true, sample: self.sample.with_target(column), ..self }
+        TableProfile { by_target: Some(1), sample: self.sample.with_target(column), ..self }
     }
 
     /// The same where nothing is learnt from these columns: weights, groups and the like do not enter the choice of the sample.
@@ -144,7 +144,12 @@ impl TableProfile {
 
     /// The same for a target that stands beside the table.
     pub fn with_target_beside(self) -> TableProfile {
-        TableProfile { by_target: true, ..self }
+        TableProfile { by_target: Some(1), ..self }
+    }
+
+    /// The same for a target with so many outputs: a category that is encoded by it has a column for each. One, where nothing is said.
+    pub fn with_outputs(self, outputs: usize) -> TableProfile {
+        TableProfile { by_target: self.by_target.map(|_| outputs), ..self }
     }
 
     /// The same with numbers scaled so.
@@ -239,10 +244,12 @@ impl TableProfile {
                 Encoding::Number(NumberEncoding { decimal_comma, ..fitted })
             }
             ColumnProfile::Boolean(profile) => Encoding::Boolean(profile.encoding()),
-            ColumnProfile::Category(profile) if self.by_target && profile.has_many_levels() => {
-                Encoding::Target(TargetEncoding::of_levels(profile.distinct()))
-            }
-            ColumnProfile::Category(profile) => Encoding::Category(profile.encoding()),
+            ColumnProfile::Category(profile) => match self.by_target {
+                Some(outputs) if profile.has_many_levels() => {
+                    Encoding::Target(TargetEncoding::of_levels(profile.distinct()).with_outputs(outputs))
+                }
+                _ => Encoding::Category(profile.encoding()),
+            },
             ColumnProfile::Date(profile) => Encoding::Date(DateEncoding { day_first, ..profile.encoding() }),
             ColumnProfile::Text(profile) if profile.rows > 0 => {
                 Encoding::Text(TextEncoding::new(profile.sequence())?)

@@ -15,7 +15,7 @@ use crate::options::Known;
 
 /// The cells of some columns that are texts.
 pub(super) fn texts(batches: &impl Batches, columns: &[usize]) -> Result<Vec<KindScan>> {
-    let mut scans = vec![KindScan::default(); columns.len()];
+    let mut scans = vec![KindScan::with_budget(columns.len()); columns.len()];
     pass(batches, columns, |k, array| {
         absorb(&mut scans[k], array);
         true

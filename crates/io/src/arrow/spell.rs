@@ -7,7 +7,7 @@ use arrow_array::temporal_conversions::{as_datetime, as_time};
 use arrow_array::types::{self as t, ArrowPrimitiveType, ArrowTemporalType, DecimalType};
 use arrow_array::{Array, PrimitiveArray};
 use arrow_schema::{DataType as D, TimeUnit};
-use bochner::table::{MISSING_DATE, date};
+use bochner::table::{MISSING_DATE, date, number};
 
 use super::values::{Keys, append_dates, append_numbers};
 
@@ -33,7 +33,7 @@ pub(super) fn each(array: &dyn Array, see: See<'_>) {
         D::UInt32 => printed::<t::UInt32Type>(array, see),
         D::UInt64 => printed::<t::UInt64Type>(array, see),
         D::Float32 => {
-            let text = |x: f32| (!x.is_nan()).then(|| x.to_string());
+            let text = |x: f32| (!x.is_nan()).then(|| format!("{x:?}"));
             array.as_primitive::<t::Float32Type>().iter().for_each(|x| see(x.and_then(text).as_deref()));
         }
         D::Decimal32(..) => decimals::<t::Decimal32Type>(array, see),
@@ -60,7 +60,7 @@ pub(super) fn each(array: &dyn Array, see: See<'_>) {
             let mut numbers = Vec::new();
             append_numbers(array, &mut numbers);
             numbers.resize(array.len(), f64::NAN); // a type that has no cells
-            numbers.iter().for_each(|x| see((!x.is_nan()).then(|| x.to_string()).as_deref()));
+            numbers.iter().for_each(|&x| see((!x.is_nan()).then(|| number::label(x)).as_deref()));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bochner::table::infer::{boolean, is_missing};
+use bochner::table::infer::{boolean_or_bit, is_missing};
 use bochner::table::{CategoryColumn, CellFormat, Column, ColumnKind, MISSING_DATE, TextColumn, date};
 
 use crate::error::{Place, Result};
@@ -53,11 +53,7 @@ impl Cells {
                 value.is_some()
             }
             Column::Boolean(values) => {
-                let value = boolean(text).or(match text.trim() {
-                    "0" => Some(false),
-                    "1" => Some(true),
-                    _ => None,
-                });
+                let value = boolean_or_bit(text);
                 values.push(value);
                 value.is_some() || is_missing(text)
             }

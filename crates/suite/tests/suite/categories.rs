@@ -290,3 +290,17 @@ fn known_levels_are_charged() {
     let (kernel, lambda) = ("gaussian(sigma=5)".parse().unwrap(), Lambda::Given { value: 1e-3 });
     Auto { kernel, lambda, ..auto() }.fit_table(&engine, &rows).unwrap();
 }
+
+/// A category that is encoded by three classes has a column for each and one for its frequency: what stands behind it is column 4.
+#[test]
+fn kernels_find_the_columns_behind_such_a_category() {
+    let (engine, data) = (engine(1), noise(1000, 60, 1));
+    let profile = TableProfile::read(&engine, &data.tables()).unwrap().with_target(2);
+    let kernel = "gaussian(sigma=1)[x] + gaussian(sigma=2)[level]".parse().unwrap();
+    for (outputs, place) in [(1, "[2]"), (3, "[4]")] {
+        let profile = profile.clone().with_outputs(outputs);
+        let found = inputs(Some(&kernel), &profile, &["y", "group"], &[], 3).unwrap();
+        let kernel = found.kernel.unwrap().to_string();
+        assert!(kernel.contains(&format!("gaussian(sigma=1){place}")), "{kernel}");
+    }
+}
