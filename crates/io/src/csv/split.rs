@@ -111,7 +111,7 @@ impl Splitter for Split {
         self.start
     }
 
-    fn line(&self) -> u64 {
+    fn start_line(&self) -> u64 {
         self.start_line
     }
 

@@ -119,7 +119,7 @@ impl Splitter for Split {
         self.start
     }
 
-    fn line(&self) -> u64 {
+    fn start_line(&self) -> u64 {
         self.lines_before + 1
     }
 
@@ -132,7 +132,7 @@ impl Split {
     /// Inside an object all bytes have been looked at.
     fn more(&mut self, text: &[u8], is_all: bool) -> Result<Option<Span>, Unfinished> {
         self.go(text, text.len());
-        if is_all { Err(Unfinished::Brace(self.line())) } else { Ok(None) }
+        if is_all { Err(Unfinished::Brace(self.start_line())) } else { Ok(None) }
     }
 }
 

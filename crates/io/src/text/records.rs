@@ -61,7 +61,7 @@ pub(crate) trait Splitter {
     fn start(&self) -> usize;
 
     /// The line in which it starts.
-    fn line(&self) -> u64;
+    fn start_line(&self) -> u64;
 
     /// The first bytes of the text are gone: `count` of those before [`Splitter::start`].
     fn forget(&mut self, count: usize);
@@ -136,7 +136,7 @@ impl<S: Splitter> Records<S> {
             return Err(error);
         }
         if self.text.len() - self.splitter.start() > LONGEST_RECORD {
-            return Err(self.input.too_long(self.splitter.line()));
+            return Err(self.input.too_long(self.splitter.start_line()));
         }
         // What was handed out before is not looked at any more.
         let start = self.in_hand.first().map_or(self.splitter.start(), |first| first.bytes.start);

@@ -171,7 +171,7 @@ fn dates_of_every_unit_and_zone_are_nanoseconds_in_utc() {
     assert_eq!(texts(TimestampNanosecondArray::from(vec![i64::MIN])), said(&["a date out of range"]));
     assert_eq!(
         texts(Float32Array::from(vec![Some(0.1), None, Some(f32::NAN), Some(1e10)])),
-        [Some("0.10000000149011612".into()), None, None, Some("10000000000".into())]
+        [Some("0.10000000149011612".into()), None, None, Some("10000000000.0".into())]
     );
 }
 
@@ -363,7 +363,7 @@ fn kinds_that_are_fixed_are_taken() {
     let seconds = column(TimestampMillisecondArray::from(vec![1500]), &fixed(ColumnKind::Number));
     assert_eq!(seconds, Column::Number(vec![1.5]));
     let floats = column(Float64Array::from(vec![Some(3.0), None]), &fixed(ColumnKind::Category));
-    assert_eq!(floats, Column::Category([Some("3"), None].into_iter().collect()));
+    assert_eq!(floats, Column::Category([Some("3.0"), None].into_iter().collect()));
     let error = try_source(vec![batch([("b", Arc::new(NullArray::new(1)))])], &fixed(ColumnKind::Number));
     assert!(error.err().unwrap().to_string().contains("\"a\""));
 }
