@@ -47,7 +47,17 @@ impl Distinct {
 
     /// Reads a cell.
     pub fn add(&mut self, cell: &[u8]) {
-        self.keep(xxh3_64(cell).max(1), 1); // 0 is a free place
+        self.add_hash(Distinct::hash(cell));
+    }
+
+    /// The hash of a cell; it is not 0, which is a free place.
+    pub(super) fn hash(cell: &[u8]) -> u64 {
+        xxh3_64(cell).max(1)
+    }
+
+    /// Reads a cell of this hash.
+    pub(super) fn add_hash(&mut self, hash: u64) {
+        self.keep(hash, 1);
     }
 
     /// Adds what another has read.

@@ -13,6 +13,8 @@
 //! ```
 //! A scan looks at cells only, not at where they stand: scans of parts of a column merge, in any order.
 
+use std::fmt;
+
 use super::distinct::Distinct;
 use super::number::{Decimal, Sign};
 use super::{ColumnKind, date, number};
@@ -138,6 +140,74 @@ pub struct KindScan {
     range: Option<[f64; 2]>,
     /// Whole numbers beyond 2⁵³.
     beyond: u64,
+    lately: Lately,
+}
+
+/// What a cell may be that is not digits with a point at most.
+#[derive(Clone, Copy, Debug, Default)]
+struct Readings {
+    /// A number, with a decimal point and with a comma.
+    numbers: [Option<Sign>; 2],
+    is_boolean: bool,
+    /// A number that is 0 or 1.
+    is_bit: bool,
+    dates: [bool; 2],
+    characters: u64,
+    words: u64,
+}
+
+/// What cells were that were read lately, by their hashes: levels, days and words come again and again.
+#[derive(Clone, Default)]
+struct Lately(Vec<(u64, Readings)>);
+
+/// Cells that are remembered.
+const REMEMBERED: usize = 256;
+
+impl Lately {
+    fn of(&mut self, hash: u64, cell: &str) -> Readings {
+        if self.0.is_empty() {
+            self.0 = vec![(0, Readings::default()); REMEMBERED]; // no hash is 0
+        }
+        let place = &mut self.0[hash as usize % REMEMBERED];
+        if place.0 != hash {
+            *place = (hash, readings(cell));
+        }
+        place.1
+    }
+}
+
+/// Nothing: it changes no answer.
+impl fmt::Debug for Lately {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lately")
+    }
+}
+
+/// What a cell may be.
+fn readings(cell: &str) -> Readings {
+    let bytes = cell.as_bytes();
+    let point = number::parse(cell, false);
+    let has_comma = match point {
+        // A word that is none with a point is none with a comma.
+        None => !bytes[0].is_ascii_alphabetic(),
+        Some(_) => bytes.iter().any(|byte| matches!(byte, b'.' | b',')),
+    };
+    let comma = if has_comma { number::parse(cell, true) } else { point };
+    let is_boolean = point.is_none() && boolean(cell).is_some();
+    let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
+    Readings {
+        numbers: [point, comma].map(|number| number.map(|(_, sign)| sign)),
+        is_boolean,
+        is_bit: !is_boolean && is_bit(cell),
+        dates: if may_be_date { date::ways(cell) } else { [false; 2] },
+        characters: cell.chars().count() as u64,
+        words: if point.is_some() { 1 } else { words(cell) },
+    }
+}
+
+/// Whether a cell that is no word for true or false is a number for it.
+fn is_bit(cell: &str) -> bool {
+    matches!(cell.as_bytes()[0], b'0' | b'1' | b'+' | b'-' | b'.') && boolean_or_bit(cell).is_some()
 }
 
 /// Digits that no number beyond 2⁵³ has fewer of.
@@ -204,10 +274,11 @@ impl KindScan {
             return;
         }
         let cell = cell.trim();
-        self.distinct.add(cell.as_bytes());
+        let hash = Distinct::hash(cell.as_bytes());
+        self.distinct.add_hash(hash);
         match number::decimal(cell.as_bytes()) {
             Some(decimal) => self.absorb_decimal(&decimal, cell, line),
-            None => self.absorb_other(cell, line),
+            None => self.absorb_other(hash, cell, line),
         }
     }
 
@@ -215,8 +286,9 @@ impl KindScan {
     pub fn absorb_times(&mut self, cell: &str, line: u64, count: u64) {
         let mut once = KindScan::default();
         once.absorb(cell, line);
-        let KindScan { rows, missing, booleans, codes, digits, characters, words, beyond, .. } = &mut once;
-        for counted in [rows, missing, booleans, codes, digits, characters, words, beyond] {
+        let KindScan { rows, missing, booleans, bits, codes, digits, characters, words, beyond, .. } =
+            &mut once;
+        for counted in [rows, missing, booleans, bits, codes, digits, characters, words, beyond] {
             *counted = counted.saturating_mul(count);
         }
         for Numbers { plain, percent, currency } in &mut once.numbers {
@@ -253,59 +325,39 @@ impl KindScan {
                 value.into_iter().for_each(|value: f64| self.extend([value; 2]));
             }
         }
-        self.absorb_number(cell, line);
+        if is_bit(cell) {
+            self.bits += 1;
+        } else {
+            self.other(BOOLEAN, cell, line);
+        }
         [DATE, DATE + 1].into_iter().for_each(|at| self.other(at, cell, line));
         self.characters += cell.len() as u64;
         self.words += 1;
     }
 
-    /// Looks whether a cell that is no word for true or false is a number for it.
-    fn absorb_number(&mut self, cell: &str, line: u64) {
-        let may_be = matches!(cell.as_bytes()[0], b'0' | b'1' | b'+' | b'-' | b'.');
-        if may_be && boolean_or_bit(cell).is_some() {
-            self.bits += 1;
-        } else {
-            self.other(BOOLEAN, cell, line);
-        }
-    }
-
     /// Reads a cell that is neither missing nor digits with a point at most.
-    fn absorb_other(&mut self, cell: &str, line: u64) {
-        let bytes = cell.as_bytes();
-        let point = number::parse(cell, false);
-        if let Some((_, sign)) = point {
-            self.numbers[0].add(sign);
-        }
-        let has_comma = match point {
-            // A word that is none with a point is none with a comma.
-            None => !bytes[0].is_ascii_alphabetic(),
-            Some(_) => bytes.iter().any(|byte| matches!(byte, b'.' | b',')),
-        };
-        let comma = if has_comma { number::parse(cell, true) } else { point };
-        if let Some((_, sign)) = comma {
-            self.numbers[1].add(sign);
-        }
-        for (way, found) in [point, comma].into_iter().enumerate() {
-            if found.is_none() {
-                self.other(NUMBER + way, cell, line);
+    fn absorb_other(&mut self, hash: u64, cell: &str, line: u64) {
+        let found = self.lately.of(hash, cell);
+        for (way, number) in found.numbers.into_iter().enumerate() {
+            match number {
+                Some(sign) => self.numbers[way].add(sign),
+                None => self.other(NUMBER + way, cell, line),
             }
         }
-        let is_boolean = point.is_none() && boolean(cell).is_some();
-        self.booleans += u64::from(is_boolean);
-        if !is_boolean {
-            self.absorb_number(cell, line);
+        self.booleans += u64::from(found.is_boolean);
+        self.bits += u64::from(found.is_bit);
+        if !found.is_boolean && !found.is_bit {
+            self.other(BOOLEAN, cell, line);
         }
-        let may_be_date = (point.is_none() || bytes.contains(&b'.')) && !is_boolean && date::may_be(cell);
-        let dates = if may_be_date { date::ways(cell) } else { [false; 2] };
-        for (way, is_date) in dates.into_iter().enumerate() {
+        for (way, is_date) in found.dates.into_iter().enumerate() {
             if is_date {
                 self.dates[way] += 1;
             } else {
                 self.other(DATE + way, cell, line);
             }
         }
-        self.characters += cell.chars().count() as u64;
-        self.words += if point.is_some() { 1 } else { words(cell) };
+        self.characters += found.characters;
+        self.words += found.words;
     }
 
     /// Adds what another has read.
