@@ -165,7 +165,7 @@ impl Role {
 
     /// Whether the cells of such a column are looked at as what they are; a target has rules of its own.
     fn is_read(self) -> bool {
-        matches!(self, Role::Input | Role::Weight)
+        self == Role::Input
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(roles.target.as_deref(), Some("y"));
         assert_eq!((roles.weight.as_deref(), roles.group.as_deref()), (Some("w"), Some("who")));
         assert_eq!((roles.ids, roles.ignored), (vec!["key".to_owned()], vec!["*".to_owned()]));
-        let kinds = [("price, in \"€\"", number), ("day", date), ("w", number)];
+        let kinds = [("price, in \"€\"", number), ("day", date)];
         let kinds = kinds.map(|(name, format)| (name.to_owned(), Known::Format(format)));
         assert_eq!(roles.kinds, kinds);
     }

@@ -289,13 +289,15 @@ pub enum Error {
         line: u64,
     },
 
-    /// A JSON object without an end.
-    #[error("{}:{line}: expected a closing brace, found the end of the file", .file.display())]
-    OpenBrace {
+    /// A JSON object, or an array of them, without an end.
+    #[error("{}:{line}: expected a closing {what}, found the end of the file", .file.display())]
+    Unclosed {
         /// The file.
         file: PathBuf,
-        /// Where the object starts, from 1.
+        /// Where the object starts, or where the array stops, from 1.
         line: u64,
+        /// Brace or bracket.
+        what: &'static str,
     },
 
     /// JSON that is no sequence of objects.

@@ -7,12 +7,13 @@
 //!
 //! Objects stand one after another, a line each or not, or in one array. Columns are in the order in which their keys are first met; a key that an object
 //! lacks, and `null`, are missing cells. A value counts as what its text spells, as in a CSV file: `"5"` and `5` are one cell. Lists and objects inside
-//! are refused, unless their column is ignored.
+//! are refused, unless their column is ignored. Files that are one table have the same keys.
 
 mod split;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::path::Path;
 
 use bochner::{Engine, Event};
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -25,7 +26,7 @@ use crate::options::Options;
 use crate::origin::Origin;
 use crate::text::records::{InHand, Records, Span};
 use crate::text::rounds::in_pieces;
-use crate::text::{Field, TextFormat};
+use crate::text::{Field, MOST_FIELDS, TextFormat};
 use split::Split;
 
 /// Keys that may be missing from as many objects as they are.
@@ -57,7 +58,10 @@ impl TextFormat for Json {
             if pieces.is_empty() {
                 break;
             }
-            pieces.into_iter().try_for_each(|keys| keys.map(|keys| all.merge(keys)))?;
+            for keys in pieces {
+                all.merge(keys?);
+                all.check(origin.file.as_path(), 1)?;
+            }
             rows += records.in_hand().records.len() as u64;
             engine.tell(&Event::Progress { phase, rows, fraction: records.input().fraction() })?;
         }
@@ -102,8 +106,10 @@ impl TextFormat for Json {
     }
 
     fn unescape(field: &[u8], to: &mut Vec<u8>) {
-        if let Ok(text) = serde_json::from_slice::<String>(field) {
-            to.extend_from_slice(text.as_bytes());
+        match serde_json::from_slice::<String>(field) {
+            Ok(text) => to.extend_from_slice(text.as_bytes()),
+            // Half of a surrogate pair is no character: the cell stays as it is written.
+            Err(_) => to.extend_from_slice(&field[1..field.len() - 1]),
         }
     }
 }
@@ -124,7 +130,7 @@ impl Keys {
             if !self.seen.contains(key) {
                 self.add(key.to_owned());
             }
-            Ok(())
+            self.check(of.file, record.line)
         })
     }
 
@@ -135,6 +141,14 @@ impl Keys {
                 self.add(key);
             }
         }
+    }
+
+    /// There are no more than a table may have columns.
+    fn check(&self, file: &Path, line: u64) -> Result<()> {
+        if self.names.len() <= MOST_FIELDS {
+            return Ok(());
+        }
+        Err(Error::TooManyFields { file: file.to_owned(), line, limit: MOST_FIELDS })
     }
 
     fn add(&mut self, key: String) {
@@ -186,8 +200,9 @@ fn each<'a>(
     let object = place.text(&text[record.bytes.clone()])?;
     let mut json = serde_json::Deserializer::from_str(object);
     json.deserialize_map(Object(see)).unwrap_or_else(|error| {
-        let reason = shortened(&error.to_string());
-        Err(Error::Json { file: place.file.to_owned(), line: place.line, reason })
+        let (text, line) = (error.to_string(), place.line + error.line() as u64 - 1);
+        let reason = shortened(text.split(" at line ").next().unwrap_or_default());
+        Err(Error::Json { file: place.file.to_owned(), line, reason })
     })
 }
 

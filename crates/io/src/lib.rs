@@ -8,7 +8,7 @@
 //!
 //! The content says how a file is compressed (gzip, zstd, xz, bzip2, or a zip archive of one table), whether its text is UTF-8 or UTF-16, and
 //! mostly its format; the name decides where the content leaves it open. Folders, patterns and lists of files are one table ([`Files`]); what comes
-//! once, as standard input does, is kept in an unnamed file.
+//! once, as standard input does, is kept in an unnamed file unless one pass is enough ([`Once`]).
 //!
 //! [`open`] looks at a file and gives a [`TableSource`]; the source can be read as often as needed, in constant
 //! memory, and every pass gives the same rows. A [`FeatureWriter`] goes the other way. [`from_bytes`] and [`open_with`] do the same for bytes that are

@@ -11,7 +11,7 @@ use bochner::table::{
     CellFormat, Column, ColumnInfo, ColumnKind, Table, TableReader, TableSource, Unreadable,
 };
 
-use crate::error::{Error, shortened};
+use crate::error::{Error, expected, shortened};
 use crate::files::Part;
 use crate::names::Positions;
 use crate::options::{Known, Options};
@@ -33,8 +33,8 @@ struct Opened {
     source: Box<dyn TableSource>,
     /// Where the columns of the table are in this file.
     places: Vec<usize>,
-    /// The columns that its folders give: one row.
-    given: Vec<Column>,
+    /// The columns that its folders give: one row, and how its cells were read.
+    given: Vec<(Column, CellFormat)>,
     size: Option<u64>,
 }
 
@@ -184,24 +184,43 @@ fn inferred(
         };
         Some(Found { inferred, is_said })
     };
+    // Cells that folders give count, too.
+    let ignored: HashSet<&String> = options.ignored.iter().collect();
+    for (name, cell) in parts.iter().flat_map(|part| &part.given) {
+        if let Some(scan) = &mut scans[positions.find(name, names)?] {
+            scan.absorb(cell.as_deref().unwrap_or_default(), 0);
+        }
+    }
     let mut found: Vec<Option<Found>> = scans.into_iter().enumerate().map(decided).collect();
     let folders: HashSet<&str> =
         parts.iter().flat_map(|part| &part.given).map(|(name, _)| name.as_str()).collect();
     for (j, name) in names.iter().enumerate() {
-        if found[j].is_none() && said[j].is_none() && folders.contains(name.as_str()) {
-            found[j] = Some(Found { inferred: of_folders(parts, name), is_said: false });
+        if found[j].is_some() || ignored.contains(name) || !folders.contains(name.as_str()) {
+            continue;
         }
+        found[j] = match said[j] {
+            None => Some(Found { inferred: of_folders(parts, name), is_said: false }),
+            Some(Known::Kind(kind)) => {
+                Some(Found { inferred: scan_of_folders(parts, name).decide_as(kind), is_said: true })
+            }
+            Some(Known::Format(_)) => None,
+        };
     }
     Ok(found)
 }
 
-/// What a column that folders give is: numbers, dates and truth values only if all are, and never a text or an identifier.
-fn of_folders(parts: &[Part], name: &str) -> Inferred {
+/// The cells of a column that folders give.
+fn scan_of_folders(parts: &[Part], name: &str) -> KindScan {
     let mut scan = KindScan::default();
     for (_, cell) in parts.iter().flat_map(|part| &part.given).filter(|(given, _)| given == name) {
         scan.absorb(cell.as_deref().unwrap_or_default(), 0);
     }
-    let found = scan.decide();
+    scan
+}
+
+/// What a column that folders give is: numbers, dates and truth values only if all are, and never a text or an identifier.
+fn of_folders(parts: &[Part], name: &str) -> Inferred {
+    let found = scan_of_folders(parts, name).decide();
     let is_category = found.unreadable > 0 || found.format.kind == ColumnKind::Text;
     let format = if is_category { CellFormat::from(ColumnKind::Category) } else { found.format };
     Inferred { format, is_identifier: false, unreadable: 0, first: None, counts_rows: false, ..found }
@@ -236,16 +255,27 @@ impl Opened {
         if places.len() < names.len() {
             return Err(Error::Changed { file: part.origin.file.clone() }.into());
         }
+        let is_ignored = |name: &str| options.ignored.iter().any(|ignored| ignored == name);
         let format = |name: &str| match given.iter().rfind(|(said, _)| said == name) {
+            _ if is_ignored(name) => CellFormat::from(ColumnKind::Text),
             Some((_, Known::Format(format))) => *format,
             Some((_, Known::Kind(kind))) => CellFormat::from(*kind),
-            None if options.ignored.iter().any(|ignored| ignored == name) => {
-                CellFormat::from(ColumnKind::Text)
-            }
             None => CellFormat::from(ColumnKind::Number),
         };
         let column = |(name, cell): &(String, Option<String>)| {
-            text::one_cell(&part.origin.file, format(name), cell.as_deref().unwrap_or_default())
+            let (file, format) = (&part.origin.file, format(name));
+            let cell = cell.as_deref().unwrap_or_default();
+            match text::one_cell(file, format, cell)? {
+                (_, false) if options.strict => Err(Error::WrongCell {
+                    file: file.clone(),
+                    line: 0,
+                    column: 0,
+                    expected: expected(format.kind),
+                    found: shortened(cell),
+                    name: Some(shortened(name)),
+                }),
+                (column, _) => Ok((column, format)),
+            }
         };
         let given = part.given.iter().map(column).collect::<Result<_, Error>>()?;
         Ok(Opened { source, places, given, size: part.origin.size })
@@ -253,18 +283,18 @@ impl Opened {
 
     fn kind(&self, j: usize) -> ColumnKind {
         let (place, own) = (self.places[j], self.source.columns());
-        own.get(place).map_or_else(|| self.given[place - own.len()].kind(), |column| column.kind)
+        own.get(place).map_or_else(|| self.given[place - own.len()].0.kind(), |column| column.kind)
     }
 
     fn format(&self, j: usize) -> CellFormat {
-        let is_own = self.places[j] < self.source.columns().len();
-        if is_own { self.source.format(self.places[j]) } else { CellFormat::from(self.kind(j)) }
+        let (place, own) = (self.places[j], self.source.columns().len());
+        if place < own { self.source.format(place) } else { self.given[place - own].1 }
     }
 
     /// The columns in the order of the table.
     fn ordered(&self, table: Table) -> Vec<Column> {
         let row = vec![0; table.rows];
-        let given = self.given.iter().map(|column| column.chosen(&row));
+        let given = self.given.iter().map(|(column, _)| column.chosen(&row));
         let mut columns: Vec<Option<Column>> = table.columns.into_iter().chain(given).map(Some).collect();
         self.places.iter().filter_map(|&place| columns[place].take()).collect()
     }

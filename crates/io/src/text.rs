@@ -28,6 +28,9 @@ use cells::Cells;
 use records::{Records, Span, Splitter};
 use rounds::Rounds;
 
+/// The most columns of a text: names and places are kept for each.
+pub(crate) const MOST_FIELDS: usize = 1 << 20;
+
 /// Where a field stands in a text: its first byte, and the byte after its last, with a mark where it has escapes, which the format knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
@@ -245,11 +248,11 @@ pub(crate) fn scan<F: TextFormat>(
     Ok(format.names().iter().zip(scans).filter_map(|(name, scan)| Some((name.clone(), scan?))).collect())
 }
 
-/// A column of one row.
-pub(crate) fn one_cell(file: &Path, format: CellFormat, cell: &str) -> Result<Column> {
+/// A column of one row, and whether its cell could be read.
+pub(crate) fn one_cell(file: &Path, format: CellFormat, cell: &str) -> Result<(Column, bool)> {
     let mut cells = Cells::new(format, 1);
-    cells.push(cell.as_bytes(), Place { file, line: 0 })?;
-    Ok(cells.finish())
+    let is_read = cells.push(cell.as_bytes(), Place { file, line: 0 })?;
+    Ok((cells.finish(), is_read))
 }
 
 fn nested(place: Place<'_>, name: &str) -> Error {

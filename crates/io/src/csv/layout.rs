@@ -11,13 +11,10 @@ use crate::names::unique;
 use crate::options::Options;
 use crate::origin::Origin;
 use crate::text::records::Records;
-use crate::text::{Cell, Field};
+use crate::text::{Cell, Field, MOST_FIELDS};
 
 /// What is said of a table whose first line is a row.
 pub const NO_HEADER: &str = "the first line holds numbers, not names: columns are called c1, c2, …";
-
-/// The most fields of a record: names and places are kept for each.
-const MOST_FIELDS: usize = 1 << 20;
 
 /// What has to be known to read the rows.
 pub(super) struct Layout {

@@ -123,23 +123,7 @@ impl Splitter for Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The records of a text that comes in pieces of some bytes, and their lines.
-    fn records(text: &str, step: usize) -> Vec<(String, u64)> {
-        let (mut split, mut found, mut known) = (Split::new(b',', 1), Vec::new(), 0);
-        loop {
-            let all = known >= text.len();
-            match split.next(&text.as_bytes()[..known.min(text.len())], all) {
-                Ok(Some(span)) => found.push((text[span.bytes].to_owned(), span.line)),
-                Ok(None) if all => return found,
-                Ok(None) => known += step,
-                Err(unfinished) => {
-                    found.push((format!("{unfinished:?}"), 0));
-                    return found;
-                }
-            }
-        }
-    }
+    use crate::text::records::in_pieces_of;
 
     #[test]
     fn records_end_outside_quotes() {
@@ -155,7 +139,7 @@ mod tests {
         ];
         for (text, expected) in cases {
             for step in [1, 2, 3, 100] {
-                let found = records(text, step);
+                let found = in_pieces_of(step, text, Split::new(b',', 1));
                 let found: Vec<(&str, u64)> =
                     found.iter().map(|(record, line)| (record.as_str(), *line)).collect();
                 assert_eq!(found, expected, "{text:?} in pieces of {step}");

@@ -74,7 +74,8 @@ impl Splitter for Split {
             match self.state {
                 State::First | State::Between | State::End => {
                     if !self.between(text)? {
-                        return Ok(None);
+                        let is_cut = is_all && self.is_array && self.state == State::Between;
+                        return if is_cut { Err(Unfinished::Bracket(self.start_line())) } else { Ok(None) };
                     }
                 }
                 State::Object { depth } => match memchr3(b'"', b'{', b'}', &text[self.at..]) {
@@ -139,27 +140,11 @@ impl Split {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The objects of a text that comes in pieces of some bytes, and their lines.
-    fn objects(text: &str, step: usize) -> Vec<(String, u64)> {
-        let (mut split, mut found, mut known) = (Split::default(), Vec::new(), 0);
-        loop {
-            let all = known >= text.len();
-            match split.next(&text.as_bytes()[..known.min(text.len())], all) {
-                Ok(Some(span)) => found.push((text[span.bytes].to_owned(), span.line)),
-                Ok(None) if all => return found,
-                Ok(None) => known += step,
-                Err(unfinished) => {
-                    found.push((format!("{unfinished:?}"), 0));
-                    return found;
-                }
-            }
-        }
-    }
+    use crate::text::records::in_pieces_of;
 
     #[test]
     fn objects_end_at_their_braces() {
-        let cases: [(&str, &[(&str, u64)]); 9] = [
+        let cases: [(&str, &[(&str, u64)]); 10] = [
             ("{}\n{\"a\":1}\n", &[("{}", 1), ("{\"a\":1}", 2)]),
             (
                 "\n{\"a\":\n{\"b\":[1,{}]}} {\"c\":\"}\"}",
@@ -169,13 +154,14 @@ mod tests {
             ("{\"a\":\"\\\"}\"}{}", &[("{\"a\":\"\\\"}\"}", 1), ("{}", 1)]),
             ("{\"a\":\"\\\\\"}", &[("{\"a\":\"\\\\\"}", 1)]),
             ("[]", &[]),
+            ("[{},\n", &[("{}", 1), ("Bracket(2)", 0)]),
             ("{},{}", &[("{}", 1), ("Byte(44, 1)", 0)]),
             ("[{}] {}", &[("{}", 1), ("Byte(123, 1)", 0)]),
             ("{}\n{\"a\":{}", &[("{}", 1), ("Brace(2)", 0)]),
         ];
         for (text, expected) in cases {
             for step in [1, 2, 3, 100] {
-                let found = objects(text, step);
+                let found = in_pieces_of(step, text, Split::default());
                 let found: Vec<(&str, u64)> =
                     found.iter().map(|(object, line)| (object.as_str(), *line)).collect();
                 assert_eq!(found, expected, "{text:?} in pieces of {step}");

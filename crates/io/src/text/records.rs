@@ -48,6 +48,8 @@ pub(crate) enum Unfinished {
     Quote(u64),
     /// A brace that is.
     Brace(u64),
+    /// The bracket of all records.
+    Bracket(u64),
     /// A byte between records that is none of theirs, in this line.
     Byte(u8, u64),
 }
@@ -87,16 +89,12 @@ impl<S: Splitter> Records<S> {
         Records { input, splitter, text, is_all: false, in_hand, failed: None, fault: None }
     }
 
-    /// Takes the next records in hand, at most `most` and no more than the first that end beyond so many bytes; false at the end.
+    /// Takes the next records in hand, at most `most`, one at least, and no more once they stand in so many bytes; false at the end.
     pub(crate) fn advance(&mut self, most: usize, bytes: usize) -> Result<bool> {
         self.in_hand.clear();
-        let mut size = 0;
-        while self.in_hand.len() < most && (size < bytes || self.in_hand.is_empty()) {
-            match self.find() {
-                Ok(Some(span)) => {
-                    size += span.bytes.len();
-                    self.in_hand.push(span);
-                }
+        while self.in_hand.len() < most && self.extent() < bytes.max(1) {
+            match self.find(bytes) {
+                Ok(Some(span)) => self.in_hand.push(span),
                 Ok(None) => break,
                 Err(error) => {
                     self.failed = Some(error);
@@ -113,13 +111,19 @@ impl<S: Splitter> Records<S> {
         }
     }
 
-    fn find(&mut self) -> Result<Option<Span>> {
+    /// Bytes from the first record in hand on that have been looked at: other bytes may stand between records.
+    fn extent(&self) -> usize {
+        self.in_hand.first().map_or(0, |first| self.splitter.start() - first.bytes.start)
+    }
+
+    /// The next record; none at the end, or where more is to be read and so many bytes are in hand.
+    fn find(&mut self, bytes: usize) -> Result<Option<Span>> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         loop {
             match self.splitter.next(&self.text, self.is_all) {
-                Ok(None) if self.is_all => return Ok(None),
+                Ok(None) if self.is_all || self.extent() >= bytes.max(1) => return Ok(None),
                 Ok(None) => self.read()?,
                 Ok(Some(span)) if span.bytes.len() > LONGEST_RECORD => {
                     return Err(self.input.too_long(span.line));
@@ -158,7 +162,8 @@ impl<S: Splitter> Records<S> {
         let file = self.input.file().to_owned();
         match why {
             Unfinished::Quote(line) => Error::OpenQuote { file, line },
-            Unfinished::Brace(line) => Error::OpenBrace { file, line },
+            Unfinished::Brace(line) => Error::Unclosed { file, line, what: "brace" },
+            Unfinished::Bracket(line) => Error::Unclosed { file, line, what: "bracket" },
             Unfinished::Byte(byte, line) => Error::NoObject { file, line, found: char::from(byte) },
         }
     }
@@ -171,5 +176,23 @@ impl<S: Splitter> Records<S> {
     /// The file.
     pub(crate) fn input(&self) -> &Input {
         &self.input
+    }
+}
+
+/// The records of a text that comes in pieces of `step` bytes, and their lines; and why there are no more.
+#[cfg(test)]
+pub(crate) fn in_pieces_of(step: usize, text: &str, mut splitter: impl Splitter) -> Vec<(String, u64)> {
+    let (mut found, mut known) = (Vec::new(), 0);
+    loop {
+        let is_all = known >= text.len();
+        match splitter.next(&text.as_bytes()[..known.min(text.len())], is_all) {
+            Ok(Some(record)) => found.push((text[record.bytes].to_owned(), record.line)),
+            Ok(None) if is_all => return found,
+            Ok(None) => known += step,
+            Err(why) => {
+                found.push((format!("{why:?}"), 0));
+                return found;
+            }
+        }
     }
 }

@@ -17,6 +17,9 @@ const PIECE: usize = 64 << 10;
 /// Pieces of a round for each thread.
 const PIECES: usize = 4;
 
+/// Fields of a round at most: rows of JSON have all of them, however few bytes they are.
+const FIELDS: usize = 1 << 20;
+
 /// Bytes of a round at most, however many threads there are.
 const ROUND: usize = 64 << 20;
 
@@ -89,7 +92,8 @@ impl<'a, F: TextFormat> Rounds<'a, F> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        if most == 0 || !self.records.advance(most, round(self.engine))? {
+        let width = self.format.names().len().max(1);
+        if most == 0 || !self.records.advance(most.min((FIELDS / width).max(1)), round(self.engine))? {
             return Ok(0);
         }
         self.count = 0;
@@ -106,7 +110,6 @@ impl<'a, F: TextFormat> Rounds<'a, F> {
             piece[0].find(format, in_hand);
         });
         // Reading line by line ends at the first fault, after the rows before it.
-        let width = self.format.names().len().max(1);
         let faulty = self.pieces[..self.count].iter().position(|piece| piece.fault.is_some());
         if let Some(at) = faulty {
             let piece = &mut self.pieces[at];

@@ -47,11 +47,16 @@ fn texts_are_as_written() {
     let (_, columns) = read("{\"a\":1.0}{\"a\":\"01\"}{\"a\":\"\"}{}", &options).unwrap();
     let Column::Text(texts) = &columns[0] else { panic!("{:?}", columns[0]) };
     assert_eq!(texts.cells().collect::<Vec<_>>(), [Some("1.0"), Some("01"), None, None]);
+    // Half of a pair is no character, and the cell is not lost for it.
+    let (_, columns) = read(r#"{"a":"x\ud83d"}{"a":"\ud83d\ude00"}"#, &options).unwrap();
+    let Column::Text(texts) = &columns[0] else { panic!("{:?}", columns[0]) };
+    assert_eq!(texts.cells().collect::<Vec<_>>(), [Some("x\\ud83d"), Some("😀")]);
 }
 
 #[test]
 fn what_is_no_table_is_refused_with_its_line() {
     for (text, expected) in [
+        ("[{\"a\":1},\n{\"a\":2},\n", "a.jsonl:3: expected a closing bracket, found the end of the file"),
         ("{\"a\":1}\n{\"a\":\n", "a.jsonl:2: expected a closing brace, found the end of the file"),
         ("{\"a\":1}\n{\"a\" 2}\n", "a.jsonl:2: expected a JSON object, found one that cannot be read: "),
         ("{\"a\":1}\n[2]\n", "a.jsonl:2: expected one JSON object a row, such as "),

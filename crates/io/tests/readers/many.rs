@@ -376,6 +376,26 @@ fn columns_of_folders_may_be_ignored() {
     assert_eq!(tables(&*source, 10)[0].columns[0], Column::Number(vec![1.0, 2.0]));
     let only = open(&ENGINE, &folder.at("d/k=1/a.csv"), &ignored).unwrap();
     assert_eq!(tables(&*only, 10)[0].rows, 1);
+    // The order of day and month is that of all folders, and kept.
+    let days = Folder::new(&[("d/day=31-01-2024/a.csv", "x\n1\n"), ("d/day=05-02-2024/b.csv", "x\n2\n")]);
+    for kinds in [vec![], vec![("day".to_owned(), ColumnKind::Date.into())]] {
+        let source = open(&ENGINE, &days.at("d"), &Options { kinds, ..Options::default() }).unwrap();
+        assert!(source.columns()[1].kind == ColumnKind::Date && source.format(1).day_first);
+        let Column::Date(found) = &tables(&*source, 10)[0].columns[1] else { panic!("no dates") };
+        assert_eq!(
+            found.iter().map(|day| bochner::table::date::print(*day)[..10].to_owned()).collect::<Vec<_>>(),
+            ["2024-02-05", "2024-01-31"]
+        );
+    }
+    let wrong = Options {
+        kinds: vec![("day".to_owned(), ColumnKind::Number.into())],
+        strict: true,
+        ..Options::default()
+    };
+    assert!(days.error("d", &wrong).contains("expected a number, found \"05-02-2024\""));
+    // A column of one file and of another's folder, that nobody looks at.
+    let mixed = Folder::new(&[("m/k=1/a.csv", "x,k\n1,seven\n"), ("m/k=2/b.csv", "x\n2\n")]);
+    assert_eq!(tables(&*open(&ENGINE, &mixed.at("m"), &ignored).unwrap(), 10)[0].rows, 2);
     let category =
         Options { kinds: vec![("k".to_owned(), ColumnKind::Category.into())], ..Options::default() };
     assert_eq!(open(&ENGINE, &folder.at("d"), &category).unwrap().columns()[1].kind, ColumnKind::Category);
